@@ -1,0 +1,201 @@
+//! What a bench is made of.
+
+use std::fmt;
+use std::io;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+
+use crate::tally::Mismatch;
+use crate::unit::Unit;
+
+/// Everything that takes part in some bench. A new peer is a new variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Runtime {
+    Heist,
+    Crossbeam,
+    St3,
+}
+
+impl Runtime {
+    /// As the command line, the table and the JSON spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Runtime::Heist => "heist",
+            Runtime::Crossbeam => "crossbeam",
+            Runtime::St3 => "st3",
+        }
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One workload, and one side per runtime that does it.
+pub struct Bench {
+    pub name: &'static str,
+    /// One line; says what one operation is.
+    pub about: &'static str,
+    pub unit: Unit,
+    pub pace: Pace,
+    pub sides: Vec<Side>,
+}
+
+/// How much work one sample is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// So many iterations that a sample is long enough to time: for operations of a few ns.
+    Calibrated,
+    /// One iteration: for workloads whose size is part of what the bench says.
+    Once,
+}
+
+/// One runtime's part in a bench.
+pub struct Side {
+    pub runtime: Runtime,
+    start: Box<Start>,
+}
+
+type Start = dyn Fn(&Setup) -> Result<Subject, Fault>;
+
+/// A side that is set up and can be sampled: does as many iterations as it is told, and checks
+/// what came out.
+///
+/// It lives as long as its bench runs, next to the subjects of the other sides.
+pub type Subject = Box<dyn FnMut(u64) -> Result<Sample, Fault>>;
+
+impl Bench {
+    pub fn new(name: &'static str, about: &'static str, unit: Unit, pace: Pace) -> Self {
+        Bench { name, about, unit, pace, sides: Vec::new() }
+    }
+
+    /// `start` sets the side up, outside of anything that is timed.
+    #[must_use]
+    pub fn side<F, S>(mut self, runtime: Runtime, start: F) -> Self
+    where
+        F: Fn(&Setup) -> Result<S, Fault> + 'static,
+        S: FnMut(u64) -> Result<Sample, Fault> + 'static,
+    {
+        let start = move |setup: &Setup| start(setup).map(|subject| Box::new(subject) as Subject);
+        self.sides.push(Side { runtime, start: Box::new(start) });
+        self
+    }
+
+    pub fn runtimes(&self) -> impl Iterator<Item = Runtime> {
+        self.sides.iter().map(|side| side.runtime)
+    }
+}
+
+impl Side {
+    pub fn start(&self, setup: &Setup) -> Result<Subject, Fault> {
+        (self.start)(setup)
+    }
+}
+
+/// What a side may want to know when it is set up.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup {
+    /// Worker threads per runtime; the queues alone have none.
+    pub workers: usize,
+    /// Shrink the work: the numbers are worthless, the checks are not.
+    pub quick: bool,
+}
+
+impl Setup {
+    /// The size of a workload: `full`, or a hundredth of it in a quick run.
+    pub fn scaled(&self, full: u64) -> u64 {
+        if self.quick { (full / 100).max(1) } else { full }
+    }
+}
+
+/// What one sample of one side came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sample {
+    Timed {
+        elapsed: Duration,
+        operations: u64,
+    },
+    /// In the unit of the bench, as memory is.
+    Value(f64),
+}
+
+impl Sample {
+    /// Times all of `work`, which does `operations`.
+    #[inline]
+    pub fn time<T>(operations: u64, work: impl FnOnce() -> T) -> (Self, T) {
+        let start = Instant::now();
+        let result = work();
+        (Sample::Timed { elapsed: start.elapsed(), operations }, result)
+    }
+
+    pub fn in_unit(self, unit: Unit) -> f64 {
+        match self {
+            Sample::Timed { elapsed, operations } => unit.of_time(elapsed, operations),
+            Sample::Value(value) => value,
+        }
+    }
+}
+
+/// Why a side's sample does not count. Any of them fails the run.
+#[derive(Debug)]
+pub enum Fault {
+    /// Items lost or doubled.
+    Items(Mismatch),
+    /// A number that has only one right value.
+    Wrong { what: &'static str, expected: u64, found: u64 },
+    /// Items that never came out, however long we waited.
+    Stuck { waited: Duration },
+    /// The side panicked; the message.
+    Panicked(String),
+    /// The system refused what the side needs to start, such as a thread.
+    Setup(io::Error),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Items(mismatch) => write!(f, "{mismatch}"),
+            Fault::Wrong { what, expected, found } => {
+                write!(f, "{what}: expected {expected}, found {found}")
+            }
+            Fault::Stuck { waited } => write!(f, "made no progress for {} s", waited.as_secs()),
+            Fault::Panicked(message) => write!(f, "panicked: {message}"),
+            Fault::Setup(error) => write!(f, "could not be set up: {error}"),
+        }
+    }
+}
+
+impl From<Mismatch> for Fault {
+    fn from(mismatch: Mismatch) -> Self {
+        Fault::Items(mismatch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_spells_runtimes_as_the_report_does() {
+        for runtime in Runtime::value_variants() {
+            let value = runtime.to_possible_value().expect("no runtime is hidden");
+            assert_eq!(value.get_name(), runtime.name());
+        }
+    }
+
+    #[test]
+    fn a_value_is_taken_as_it_is() {
+        assert_eq!(Sample::Value(12.5).in_unit(Unit::MiB), 12.5);
+    }
+
+    #[test]
+    fn quick_work_is_small_but_never_nothing() {
+        let quick = Setup { workers: 1, quick: true };
+        assert_eq!(quick.scaled(200_000), 2000);
+        assert_eq!(quick.scaled(1), 1);
+        assert_eq!(Setup { quick: false, ..quick }.scaled(200_000), 200_000);
+    }
+}

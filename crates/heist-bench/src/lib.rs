@@ -1,0 +1,29 @@
+//! Side-by-side benchmarks of heist and its peers.
+//!
+//! A [`bench::Bench`] is one workload with one side per runtime. [`run`] measures the sides
+//! interleaved, sample by sample, in one process, so that a machine that slows down half-way
+//! slows down all of them; [`report`] turns the samples into a table and a JSON file.
+//!
+//! Code map, in the order in which a run meets it:
+//!
+//! - [`cli`]: the command line and its exit codes
+//! - [`benches`]: the registry, one module a group of benches
+//! - [`select`]: which benches and sides a command line means
+//! - [`bench`], [`unit`], [`tally`]: what a bench is made of
+//! - [`run`], [`order`], [`calibrate`]: the measurement
+//! - [`stats`], [`report`], [`progress`]: what comes out of it
+
+pub mod bench;
+pub mod benches;
+pub mod calibrate;
+pub mod cli;
+pub mod error;
+pub mod order;
+pub mod progress;
+pub mod report;
+pub mod rng;
+pub mod run;
+pub mod select;
+pub mod stats;
+pub mod tally;
+pub mod unit;

@@ -1,0 +1,84 @@
+//! Which benches, and which of their sides, a command line means.
+
+use crate::bench::{Bench, Runtime};
+use crate::error::Error;
+
+/// A filter that is a bench's name means that bench alone, even if others contain it; any
+/// other filter means all benches whose name contains it.
+pub fn by_filter(benches: Vec<Bench>, filter: Option<&str>) -> Result<Vec<Bench>, Error> {
+    let Some(filter) = filter else { return Ok(benches) };
+    let exact = benches.iter().any(|bench| bench.name == filter);
+    let matches =
+        |bench: &Bench| if exact { bench.name == filter } else { bench.name.contains(filter) };
+    let selected: Vec<_> = benches.into_iter().filter(matches).collect();
+    if selected.is_empty() {
+        return Err(Error::NoMatch { filter: filter.to_owned() });
+    }
+    Ok(selected)
+}
+
+/// Keeps heist and the peers that are named; all of them if none is.
+pub fn by_peers(benches: &mut [Bench], peers: &[Runtime]) {
+    if peers.is_empty() {
+        return;
+    }
+    for bench in benches {
+        bench.sides.retain(|side| side.runtime == Runtime::Heist || peers.contains(&side.runtime));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{Pace, Sample};
+    use crate::unit::Unit;
+
+    fn bench(name: &'static str) -> Bench {
+        let side = |_: &_| Ok(|_| Ok(Sample::Value(1.0)));
+        Bench::new(name, "", Unit::Ns, Pace::Once)
+            .side(Runtime::Heist, side)
+            .side(Runtime::Crossbeam, side)
+            .side(Runtime::St3, side)
+    }
+
+    fn names(filter: Option<&str>) -> Result<Vec<&'static str>, Error> {
+        let benches = ["ring", "ring_full", "deque_full"].map(bench).into();
+        Ok(by_filter(benches, filter)?.iter().map(|bench| bench.name).collect())
+    }
+
+    #[test]
+    fn no_filter_means_all() {
+        assert_eq!(names(None).unwrap(), ["ring", "ring_full", "deque_full"]);
+    }
+
+    #[test]
+    fn an_exact_name_means_that_one_alone() {
+        assert_eq!(names(Some("ring")).unwrap(), ["ring"]);
+    }
+
+    #[test]
+    fn a_part_of_a_name_means_all_that_contain_it() {
+        assert_eq!(names(Some("full")).unwrap(), ["ring_full", "deque_full"]);
+        assert_eq!(names(Some("rin")).unwrap(), ["ring", "ring_full"]);
+    }
+
+    #[test]
+    fn a_filter_without_a_match_is_an_error_that_points_to_the_list() {
+        let error = names(Some("queue")).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        let message = error.to_string();
+        assert!(message.contains("'queue'") && message.contains("--list"), "{message}");
+    }
+
+    #[test]
+    fn heist_stays_whatever_the_peers() {
+        let kept = |peers: &[Runtime]| {
+            let mut benches = vec![bench("ring")];
+            by_peers(&mut benches, peers);
+            benches[0].runtimes().collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&[]), [Runtime::Heist, Runtime::Crossbeam, Runtime::St3]);
+        assert_eq!(kept(&[Runtime::St3]), [Runtime::Heist, Runtime::St3]);
+        assert_eq!(kept(&[Runtime::Heist]), [Runtime::Heist]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Order statistics of one side's samples.
+
+/// Median and spread. The mean is left out on purpose: on a shared machine one descheduled
+/// sample moves it, and says nothing about the code.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stats {
+    pub median: f64,
+    pub p10: f64,
+    pub p90: f64,
+    pub samples: usize,
+}
+
+impl Stats {
+    /// # Panics
+    ///
+    /// Without samples.
+    pub fn of(samples: &[f64]) -> Self {
+        assert!(!samples.is_empty(), "Stats::of: needs at least one sample");
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Stats {
+            median: percentile(&sorted, 50.0),
+            p10: percentile(&sorted, 10.0),
+            p90: percentile(&sorted, 90.0),
+            samples: sorted.len(),
+        }
+    }
+}
+
+/// Interpolates between the two nearest ranks, so that few samples do not collapse p10 and
+/// p90 into minimum and maximum.
+fn percentile(sorted: &[f64], percent: f64) -> f64 {
+    let rank = percent / 100.0 * (sorted.len() - 1) as f64;
+    let below = sorted[rank.floor() as usize];
+    let above = sorted[rank.ceil() as usize];
+    below + (above - below) * rank.fract()
+}
+
+/// None without values: there is no such mean.
+pub fn geometric_mean(values: &[f64]) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let logs: f64 = values.iter().map(|value| value.ln()).sum();
+    Some((logs / values.len() as f64).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_of_odd_and_even_counts() {
+        assert_eq!(Stats::of(&[3.0, 1.0, 2.0]).median, 2.0);
+        assert_eq!(Stats::of(&[4.0, 1.0, 3.0, 2.0]).median, 2.5);
+    }
+
+    #[test]
+    fn one_sample_is_all_of_its_percentiles() {
+        let stats = Stats::of(&[7.0]);
+        assert_eq!(stats, Stats { median: 7.0, p10: 7.0, p90: 7.0, samples: 1 });
+    }
+
+    #[test]
+    fn percentiles_of_a_ramp() {
+        let ramp: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        let stats = Stats::of(&ramp);
+        assert_eq!((stats.p10, stats.median, stats.p90), (10.0, 50.0, 90.0));
+        assert_eq!(stats.samples, 101);
+    }
+
+    #[test]
+    fn percentiles_interpolate_between_ranks() {
+        let stats = Stats::of(&[0.0, 10.0]);
+        assert_eq!((stats.p10, stats.median, stats.p90), (1.0, 5.0, 9.0));
+    }
+
+    #[test]
+    fn an_outlier_does_not_move_the_median() {
+        assert_eq!(Stats::of(&[1.0, 1.0, 1.0, 1.0, 1e9]).median, 1.0);
+    }
+
+    #[test]
+    fn geometric_mean_treats_twice_and_half_alike() {
+        assert_eq!(geometric_mean(&[2.0, 0.5]), Some(1.0));
+        assert_eq!(geometric_mean(&[]), None);
+    }
+}

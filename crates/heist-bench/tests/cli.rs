@@ -1,0 +1,147 @@
+//! The program as its users meet it; `--quick` shrinks the work, and no test looks at a time.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn heist_bench(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_heist-bench")).args(args).output().expect("starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("prints UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("prints UTF-8")
+}
+
+/// A path for this test alone, with nothing there yet.
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn rows(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("was written");
+    serde_json::from_str(&text).expect("is a JSON array")
+}
+
+#[test]
+fn list_shows_each_bench_with_its_runtimes() {
+    let output = heist_bench(&["--list"]);
+    assert!(output.status.success());
+    let text = stdout(&output);
+    for name in [
+        "deque_push_pop",
+        "deque_batch64",
+        "deque_contended",
+        "deque_grow",
+        "ring_push_pop",
+        "ring_batch64",
+        "ring_contended",
+        "ring_steal_half",
+    ] {
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.split_whitespace().next() == Some(name)).expect(name);
+        assert!(line.contains("[heist, crossbeam"), "{line}");
+    }
+}
+
+#[test]
+fn an_exact_name_runs_that_bench_alone_and_writes_its_rows() {
+    let path = scratch("exact.json");
+    let output = heist_bench(&[
+        "deque_contended",
+        "--quick",
+        "--samples",
+        "3",
+        "--workers",
+        "2",
+        "--json",
+        path.to_str().expect("UTF-8"),
+    ]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("geometric mean"));
+    let rows = rows(&path);
+    let runtimes: Vec<_> = rows.iter().map(|row| row["runtime"].as_str().expect("text")).collect();
+    assert_eq!(runtimes, ["heist", "crossbeam", "st3"]);
+    for row in &rows {
+        let mut keys: Vec<_> = row.as_object().expect("an object").keys().collect();
+        keys.sort_unstable();
+        assert_eq!(
+            keys,
+            ["bench", "median", "p10", "p90", "runtime", "samples", "unit", "workers"]
+        );
+        assert_eq!(row["bench"], "deque_contended");
+        assert_eq!(row["unit"], "ns");
+        assert_eq!(row["workers"], 2);
+        assert_eq!(row["samples"], 3);
+        assert!(row["median"].is_f64() && row["p10"].is_f64() && row["p90"].is_f64());
+    }
+}
+
+#[test]
+fn all_benches_run_and_lose_nothing() {
+    let path = scratch("all.json");
+    let output = heist_bench(&["--quick", "--json", path.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let list = stdout(&heist_bench(&["--list"]));
+    let heist = rows(&path).iter().filter(|row| row["runtime"] == "heist").count();
+    assert_eq!(heist, list.lines().count());
+}
+
+#[test]
+fn peers_restrict_the_comparison_but_keep_heist() {
+    let path = scratch("peers.json");
+    let args = ["push_pop", "--quick", "--peers", "st3", "--json", path.to_str().expect("UTF-8")];
+    let output = heist_bench(&args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = rows(&path);
+    let sides: Vec<_> = rows
+        .iter()
+        .map(|row| [&row["bench"], &row["runtime"]].map(|value| value.as_str().expect("text")))
+        .collect();
+    assert_eq!(
+        sides,
+        [
+            ["deque_push_pop", "heist"],
+            ["deque_push_pop", "st3"],
+            ["ring_push_pop", "heist"],
+            ["ring_push_pop", "st3"],
+        ]
+    );
+}
+
+#[test]
+fn shorter_results_replace_longer_ones() {
+    let path = scratch("replace.json");
+    std::fs::write(&path, "x".repeat(100_000)).expect("writable");
+    let path_arg = path.to_str().expect("UTF-8");
+    let output = heist_bench(&["deque_grow", "--quick", "--json", path_arg]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(rows(&path).len(), 2);
+}
+
+/// Runs a command line that has to be refused before anything is measured.
+fn refused(args: &[&str], says: &[&str]) {
+    let output = heist_bench(args);
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    assert_eq!(stdout(&output), "", "{args:?}");
+    let message = stderr(&output);
+    for word in says {
+        assert!(message.contains(word), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn nonsense_is_refused_with_a_message() {
+    refused(&["no_such_bench", "--quick"], &["no_such_bench", "--list"]);
+    refused(&["--quick", "--peers", "tokyo"], &["tokyo", "crossbeam", "st3"]);
+    refused(&["--quick", "--samples", "0"], &["--samples", "0"]);
+    refused(&["--quick", "--workers", "0"], &["--workers", "0"]);
+    refused(&["--quick", "--workers", "65536"], &["--workers", "65536"]);
+    refused(&["--quick", "--json", "/no/such/directory/x.json"], &["/no/such/directory/x.json"]);
+}

@@ -1,0 +1,224 @@
+//! The deque's protocol in every interleaving that loom can find (Q1, Q2, Q6, Q7).
+//!
+//! Under loom a thief that has asked does not wait for the owner: it goes on to the barrier at
+//! once, so that the owner's answer and the thief's exposure race in every order.
+
+use super::{Owner, Stealer};
+use crate::sync::canary::Canary;
+use loom::thread;
+
+/// Positions start here, so that every model also crosses the wrap-around.
+const START: u32 = u32::MAX;
+
+fn deque(capacity: usize, items: std::ops::Range<u32>) -> Owner<u32> {
+    let mut owner = Owner::starting_at(capacity, START);
+    items.for_each(|item| owner.push(item));
+    owner
+}
+
+/// Every item of 0..count is there exactly once.
+fn account(mut owner: Owner<u32>, mut taken: Vec<u32>, count: u32) {
+    taken.extend(std::iter::from_fn(|| owner.pop()));
+    taken.sort_unstable();
+    assert_eq!(taken, (0..count).collect::<Vec<_>>());
+}
+
+/// A thief that tries so many times to take one.
+fn thief(stealer: Stealer<u32>, attempts: usize) -> thread::JoinHandle<Vec<u32>> {
+    thread::spawn(move || (0..attempts).filter_map(|_| stealer.steal().success()).collect())
+}
+
+fn last_item() {
+    let mut owner = deque(2, 0..1);
+    let thief = thief(owner.stealer(), 1);
+    let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 1);
+}
+
+/// The owner works on while a thief asks, is answered, or exposes.
+fn pops_and_pushes_under_a_thief() {
+    let mut owner = deque(4, 0..2);
+    let thief = thief(owner.stealer(), 2);
+    let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+    owner.push(2);
+    taken.extend(owner.pop());
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 3);
+}
+
+/// The owner empties the deque and fills it again while a thief is about to expose.
+fn refill_under_a_thief() {
+    let mut owner = deque(2, 0..1);
+    let thief = thief(owner.stealer(), 2);
+    let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+    owner.push(1);
+    taken.extend(owner.pop());
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 2);
+}
+
+/// A thief exposes what the owner pushes; nothing but the bottom orders the two.
+fn push_is_seen_with_its_data() {
+    let mut owner = deque(2, 0..0);
+    let thief = thief(owner.stealer(), 1);
+    owner.push(0);
+    let taken = thief.join().unwrap();
+    account(owner, taken, 1);
+}
+
+/// The thief asks when it has seen one item, and the owner's answer shows it two.
+fn answer_is_seen_with_its_data() {
+    let mut owner = deque(4, 0..1);
+    let thief = thief(owner.stealer(), 3);
+    owner.push(1);
+    owner.push(2);
+    let taken = thief.join().unwrap();
+    account(owner, taken, 3);
+}
+
+/// The owner laps a thief that may still be copying.
+fn reuse_under_a_thief() {
+    let mut owner = deque(2, 0..2);
+    let thief = thief(owner.stealer(), 1);
+    owner.push(2);
+    let taken = thief.join().unwrap();
+    account(owner, taken, 3);
+}
+
+#[test]
+fn loom_q1_last_item_goes_to_one() {
+    loom::model(last_item);
+}
+
+#[test]
+fn loom_q7_pops_and_pushes_beside_a_thief() {
+    loom::model(pops_and_pushes_under_a_thief);
+}
+
+#[test]
+fn loom_q7_refill_beside_a_thief() {
+    loom::model(refill_under_a_thief);
+}
+
+#[test]
+fn loom_q7_whoever_sees_the_index_sees_the_data() {
+    loom::model(push_is_seen_with_its_data);
+}
+
+#[test]
+fn loom_q7_an_answer_is_seen_with_its_data() {
+    loom::model(answer_is_seen_with_its_data);
+}
+
+#[test]
+fn loom_q2_growth_and_reuse_beside_a_thief() {
+    loom::model(reuse_under_a_thief);
+}
+
+#[test]
+fn loom_q2_growth_beside_two_thefts() {
+    loom::model(|| {
+        let mut owner = deque(2, 0..2);
+        let thief = thief(owner.stealer(), 2);
+        owner.push(2);
+        owner.push(3);
+        let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+        taken.extend(thief.join().unwrap());
+        account(owner, taken, 4);
+    });
+}
+
+/// Two thieves at one item beside an owner that leaves it alone: one of them gets it (Q6).
+#[test]
+fn loom_q6_two_thieves_at_the_last_item() {
+    loom::model(|| {
+        let owner = deque(2, 0..1);
+        let other = thief(owner.stealer(), 1);
+        let mut taken: Vec<u32> = owner.stealer().steal().success().into_iter().collect();
+        taken.extend(other.join().unwrap());
+        if taken.is_empty() {
+            // Each saw the other's request or exposure: both made progress for the next.
+            taken.extend(owner.stealer().steal().success());
+            assert_eq!(taken, [0], "nobody else is left to lose against");
+        }
+        account(owner, taken, 1);
+    });
+}
+
+#[test]
+fn loom_q6_two_thieves_and_a_popping_owner() {
+    loom::model(|| {
+        let mut owner = deque(2, 0..2);
+        let thieves = [thief(owner.stealer(), 1), thief(owner.stealer(), 1)];
+        let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+        taken.extend(thieves.into_iter().flat_map(|thief| thief.join().unwrap()));
+        account(owner, taken, 2);
+    });
+}
+
+#[test]
+fn loom_q2_a_batch_beside_a_popping_owner() {
+    loom::model(|| {
+        let mut owner = deque(4, 0..4);
+        let stealer = owner.stealer();
+        let thief = thread::spawn(move || {
+            let mut own = deque(2, 0..0);
+            let mut taken: Vec<u32> =
+                stealer.steal_batch_into(&mut own).success().into_iter().collect();
+            taken.extend(std::iter::from_fn(|| own.pop()));
+            taken
+        });
+        let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+        taken.extend(owner.pop());
+        taken.extend(thief.join().unwrap());
+        account(owner, taken, 4);
+    });
+}
+
+#[test]
+fn loom_q1_a_thief_outlives_the_owner() {
+    loom::model(|| {
+        let owner = deque(2, 0..2);
+        let thief = thief(owner.stealer(), 3);
+        drop(owner);
+        let taken = thief.join().unwrap();
+        assert_eq!(taken, [0, 1], "alone, a thief gets everything, oldest first");
+    });
+}
+
+#[test]
+#[should_panic]
+fn loom_canary_publish_without_release() {
+    Canary::DequePublishRelaxed.model(push_is_seen_with_its_data);
+}
+
+#[test]
+#[should_panic]
+fn loom_canary_answer_without_release() {
+    Canary::DequeAnswerRelaxed.model(answer_is_seen_with_its_data);
+}
+
+#[test]
+#[should_panic]
+fn loom_canary_no_light_barrier() {
+    Canary::DequeLightBarrierMissing.model(last_item);
+}
+
+#[test]
+#[should_panic]
+fn loom_canary_no_heavy_barrier() {
+    Canary::DequeHeavyBarrierMissing.model(last_item);
+}
+
+#[test]
+#[should_panic]
+fn loom_canary_bottom_not_read_again() {
+    Canary::DequeBottomNotReread.model(last_item);
+}
+
+#[test]
+#[should_panic]
+fn loom_canary_slot_reused_under_a_thief() {
+    Canary::DequeCopiedIgnored.model(reuse_under_a_thief);
+}

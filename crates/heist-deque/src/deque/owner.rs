@@ -1,0 +1,221 @@
+//! The one end that pushes and pops.
+
+use super::buffer::{Buffer, Place};
+use super::shared::{Shared, share};
+use super::stealer::Stealer;
+use crate::sync::Arc;
+use crate::sync::asymmetric::Barrier;
+use crate::sync::canary::Canary;
+use std::fmt;
+
+/// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
+pub struct Owner<T> {
+    shared: Arc<Shared<T>>,
+    /// The owner's own copy of the bottom: nobody else writes it.
+    bottom: u32,
+    /// Up to here slots are known to be free: the floor plus the capacity, where the floor is
+    /// the first position that a thief may still be copying out of this buffer.
+    limit: u32,
+    /// The buffer of the newest generation.
+    buffer: Buffer<T>,
+    barrier: Barrier,
+}
+
+// SAFETY: (Q1) the buffer belongs to `shared`, which may be sent for the same T.
+unsafe impl<T: Send> Send for Owner<T> {}
+// SAFETY: (Q1) a shared reference to an owner only measures and makes stealers.
+unsafe impl<T: Send> Sync for Owner<T> {}
+
+impl<T> Owner<T> {
+    /// How many items a deque from [`Owner::new`] holds before it grows for the first time.
+    pub const DEFAULT_CAPACITY: usize = 64;
+
+    /// An empty deque.
+    pub fn new() -> Self {
+        Self::with_capacity(Self::DEFAULT_CAPACITY)
+    }
+
+    /// An empty deque that grows when it holds more than `capacity` items.
+    ///
+    /// # Panics
+    /// If `capacity` is not a power of two from 2 to 2³⁰.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::starting_at(capacity, 0)
+    }
+
+    /// A deque whose positions start at `position`, for tests of the wrap-around.
+    pub(super) fn starting_at(capacity: usize, position: u32) -> Self {
+        let (shared, buffer) = Shared::starting_at(capacity, position);
+        let barrier = shared.barrier;
+        let limit = position.wrapping_add(buffer.capacity());
+        Owner { shared: Arc::new(shared), bottom: position, limit, buffer, barrier }
+    }
+
+    /// A handle for a thief; clone it as often as needed.
+    pub fn stealer(&self) -> Stealer<T> {
+        Stealer::new(&self.shared)
+    }
+
+    /// How many items fit before the deque grows.
+    pub fn capacity(&self) -> usize {
+        self.buffer.capacity() as usize
+    }
+
+    /// How many items there are; thieves may take some before the caller looks at it.
+    pub fn len(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds the newest item (Q2). Grows the deque when it is full.
+    ///
+    /// # Panics
+    /// If the deque holds 2³⁰ items.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        if self.bottom == self.limit {
+            self.make_room();
+        }
+        // SAFETY: (Q1) below the limit the slot is free, and only the owner writes slots.
+        unsafe { self.place(self.bottom).slot.put(item) };
+        self.bottom = self.bottom.wrapping_add(1);
+        self.shared.set_bottom(self.bottom);
+        if self.shared.split.glance().asked() {
+            self.answer();
+        }
+    }
+
+    /// Takes the newest item.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let last = self.bottom.wrapping_sub(1);
+        // First say which item we are after, then look whether a thief may be after it too. An
+        // exposing thief does the same the other way round, with the heavy side of the barrier
+        // in between: one of the two sees the other (Q7).
+        self.shared.set_bottom(last);
+        if !Canary::DequeLightBarrierMissing.sings() {
+            self.barrier.light();
+        }
+        if self.shared.split.glance().is_private(last) {
+            Some(self.take(last))
+        } else {
+            self.compete(last)
+        }
+    }
+
+    /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.
+    #[inline(always)]
+    fn take(&mut self, last: u32) -> T {
+        self.bottom = last;
+        // SAFETY: (Q1) private, or won by compare-and-swap; the bottom lies before it now.
+        unsafe { self.place(last).slot.take() }
+    }
+
+    /// Takes the item at `last` although thieves may reach it: by moving the split before it.
+    #[cold]
+    fn compete(&mut self, last: u32) -> Option<T> {
+        // Each turn of this loop but the last means that a thief took, asked or exposed (Q6).
+        loop {
+            let split = self.shared.split.load();
+            if split.is_private(last) {
+                return Some(self.take(last));
+            }
+            let len = self.bottom.wrapping_sub(split.top());
+            if len == 0 {
+                // A request stays: the next push answers it.
+                self.shared.set_bottom(self.bottom);
+                return None;
+            }
+            // Taking back half of what is public spreads the cost of one compare-and-swap over
+            // many pops, and leaves the older half to the thieves.
+            let public = if split.asked() { share(len - 1) } else { split.public() / 2 };
+            if self.shared.split.replace(split, split.sharing(public)) {
+                return Some(self.take(last));
+            }
+        }
+    }
+
+    /// A thief has asked: makes the older half public.
+    #[cold]
+    fn answer(&mut self) {
+        loop {
+            let split = self.shared.split.load();
+            let len = self.bottom.wrapping_sub(split.top());
+            if !split.asked() || self.shared.split.replace(split, split.sharing(share(len))) {
+                return;
+            }
+        }
+    }
+
+    /// Makes sure that `count` pushes can neither grow the deque nor panic.
+    pub(super) fn reserve(&mut self, count: u32) {
+        while self.limit.wrapping_sub(self.bottom) < count {
+            self.make_room();
+        }
+    }
+
+    /// Raises the limit: to where thieves are still copying or, if that does not help, by
+    /// growing.
+    #[cold]
+    fn make_room(&mut self) {
+        let before = self.limit;
+        let top = self.shared.split.load().top();
+        let mut floor = self.limit.wrapping_sub(self.buffer.capacity());
+        while floor != top
+            && (self.place(floor).is_copied(floor) || Canary::DequeCopiedIgnored.sings())
+        {
+            floor = floor.wrapping_add(1);
+        }
+        self.limit = floor.wrapping_add(self.buffer.capacity());
+        if self.limit == before {
+            self.grow();
+        }
+    }
+
+    /// Moves everything to a buffer of twice the size.
+    ///
+    /// Thieves go on meanwhile. Those that claimed before the split word names the new
+    /// generation read from the old buffer, those that claim afterwards from the new one: so
+    /// in the new buffer nobody copies from before the top of that moment.
+    fn grow(&mut self) {
+        let mut split = self.shared.split.load();
+        let larger = self.shared.generations.add(split.generation() + 1);
+        let mut position = split.top();
+        while position != self.bottom {
+            // SAFETY: (Q2) `shared` keeps the buffers alive.
+            let new = unsafe { larger.place(position) };
+            // SAFETY: (Q2) nobody knows the new buffer yet, and only the owner writes to the old
+            // one. Of the two copies one is taken: the generation in the claim says which.
+            unsafe { new.slot.mirror(&self.place(position).slot) };
+            position = position.wrapping_add(1);
+        }
+        while !self.shared.split.replace(split, split.grown()) {
+            split = self.shared.split.load();
+        }
+        self.buffer = larger;
+        self.limit = split.top().wrapping_add(larger.capacity());
+    }
+
+    #[inline(always)]
+    fn place(&self, position: u32) -> &Place<T> {
+        // SAFETY: (Q2) `self.shared` keeps the buffer alive while `self` is borrowed.
+        unsafe { self.buffer.place(position) }
+    }
+}
+
+impl<T> Default for Owner<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for Owner<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (len, capacity) = (self.len(), self.capacity());
+        f.debug_struct("Owner").field("len", &len).field("capacity", &capacity).finish()
+    }
+}

@@ -1,0 +1,94 @@
+//! What a deque's owner and its thieves share.
+
+use super::buffer::{Buffer, Generations};
+use super::split::{AtomicSplit, MAX_PUBLIC, Split};
+use crate::slot::drop_each;
+use crate::sync::asymmetric::Barrier;
+use crate::sync::canary::Canary;
+use crate::sync::{AtomicU32, Ordering, model_has_failed};
+use crossbeam_utils::CachePadded;
+
+/// Both ends of a deque and the buffers between them.
+///
+/// Positions are 32 bits wide and wrap around. `top ≤ split ≤ bottom` holds whenever the owner
+/// is not in the middle of a pop; in a pop, `bottom` may be one less than `split`.
+pub(super) struct Shared<T> {
+    pub(super) split: CachePadded<AtomicSplit>,
+    /// The position after the newest item; written by the owner only.
+    bottom: CachePadded<AtomicU32>,
+    pub(super) generations: Generations<T>,
+    pub(super) barrier: Barrier,
+}
+
+// SAFETY: (Q1) a slot is touched by the thief that has claimed it or, from the split on and
+// outside of what thieves are copying, by the owner; items move, so they must be Send.
+unsafe impl<T: Send> Sync for Shared<T> {}
+// SAFETY: (type) a deque owns its items and holds nothing that is tied to a thread.
+unsafe impl<T: Send> Send for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// An empty deque whose first item goes to `position`, and its first buffer.
+    pub(super) fn starting_at(capacity: usize, position: u32) -> (Self, Buffer<T>) {
+        let (generations, first) = Generations::new(capacity);
+        let shared = Shared {
+            split: CachePadded::new(AtomicSplit::new(Split::at(position))),
+            bottom: CachePadded::new(AtomicU32::new(position)),
+            generations,
+            barrier: Barrier::detect(),
+        };
+        (shared, first)
+    }
+
+    /// The owner moves the bottom, in a push as in a pop.
+    #[inline(always)]
+    pub(super) fn set_bottom(&self, position: u32) {
+        // Release: pairs with the Acquire in bottom(): whoever sees the index sees the data of
+        // all items before it (Q7).
+        self.bottom.store(position, Canary::DequePublishRelaxed.weakens(Ordering::Release));
+    }
+
+    /// The position after the newest item, for thieves.
+    pub(super) fn bottom(&self) -> u32 {
+        // Acquire: pairs with the Release in set_bottom().
+        self.bottom.load(Ordering::Acquire)
+    }
+
+    /// How many items lie at and after `position`, which is in the public part or at its end.
+    pub(super) fn len_from(&self, position: u32) -> u32 {
+        // Negative when the owner is in the middle of a pop that finds nothing.
+        (self.bottom().wrapping_sub(position) as i32).max(0) as u32
+    }
+
+    /// How many items there are; a snapshot.
+    pub(super) fn len(&self) -> usize {
+        self.len_from(self.split.load().top()) as usize
+    }
+}
+
+/// How many of `len` items are made public when a thief has asked: the older half, rounded up.
+/// Half leaves the owner the newest, which are its next; the word bounds the rest.
+pub(super) fn share(len: u32) -> u32 {
+    len.div_ceil(2).min(MAX_PUBLIC)
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        if model_has_failed() {
+            return;
+        }
+        let split = self.split.load();
+        let buffer = self.generations.get(split.generation());
+        let mut position = split.top();
+        let bottom = self.bottom();
+        drop_each(|| {
+            (position != bottom).then(|| {
+                // SAFETY: (Q2) the generations are dropped after this.
+                let place = unsafe { buffer.place(position) };
+                position = position.wrapping_add(1);
+                // SAFETY: (Q1) the last handle is gone, so nobody else claims; from top to
+                // bottom every slot holds an item, and the position moves on before its drop.
+                unsafe { place.slot.take() }
+            })
+        });
+    }
+}

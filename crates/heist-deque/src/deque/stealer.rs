@@ -1,0 +1,155 @@
+//! The many ends that steal.
+
+use super::buffer::Buffer;
+use super::owner::Owner;
+use super::shared::{Shared, share};
+use super::split::{MAX_PUBLIC, Split};
+use crate::Steal;
+use crate::sync::Arc;
+use crate::sync::canary::Canary;
+use std::fmt;
+
+/// How long a thief that has asked waits for the owner's answer before it pays for the
+/// barrier: about what the barrier costs. Measured with `deque_contended`: anything from 32 to
+/// 256 gives the same.
+#[cfg(not(loom))]
+const PATIENCE: u32 = 64;
+#[cfg(loom)]
+const PATIENCE: u32 = 0;
+
+/// A handle that steals from a deque. Any number of threads may use it at once.
+pub struct Stealer<T> {
+    shared: Arc<Shared<T>>,
+}
+
+impl<T> Stealer<T> {
+    pub(super) fn new(shared: &Arc<Shared<T>>) -> Self {
+        Stealer { shared: Arc::clone(shared) }
+    }
+
+    /// How many items there are; a snapshot.
+    pub fn len(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Whether there was nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes the oldest item.
+    pub fn steal(&self) -> Steal<T> {
+        self.claim(|_| 1).map(|loot| loot.item(0))
+    }
+
+    /// Takes several of the oldest items, at most half and at most 128: the oldest is returned,
+    /// the others become the newest of `dest`, in order.
+    pub fn steal_batch_into(&self, dest: &mut Owner<T>) -> Steal<T> {
+        // Before the claim, so that nothing can fail after it.
+        dest.reserve(MAX_PUBLIC.div_ceil(2));
+        self.claim(|public| public.div_ceil(2)).map(|loot| {
+            for index in 1..loot.count {
+                dest.push(loot.item(index));
+            }
+            loot.item(0)
+        })
+    }
+
+    /// One attempt to claim as many of the oldest items as `how_many` says for the number of
+    /// public ones that it is given, which is not 0.
+    #[inline]
+    fn claim(&self, how_many: impl FnOnce(u32) -> u32) -> Steal<Loot<T>> {
+        let mut split = self.shared.split.load();
+        if split.public() == 0 {
+            split = match self.ask(split) {
+                Steal::Success(split) => split,
+                Steal::Empty => return Steal::Empty,
+                Steal::Retry => return Steal::Retry,
+            };
+        }
+        let count = how_many(split.public());
+        if !self.shared.split.replace(split, split.taken(count)) {
+            return Steal::Retry;
+        }
+        let buffer = self.shared.generations.get(split.generation());
+        Steal::Success(Loot { buffer, start: split.top(), count })
+    }
+
+    /// Nothing is public: asks the owner for a share and, if it is busy elsewhere, takes one.
+    /// Returns a split with something public in it.
+    #[cold]
+    fn ask(&self, mut split: Split) -> Steal<Split> {
+        if self.shared.len_from(split.split()) == 0 {
+            return Steal::Empty;
+        }
+        if !split.asked() {
+            if !self.shared.split.replace(split, split.asking()) {
+                return Steal::Retry;
+            }
+            split = split.asking();
+        }
+        for _ in 0..PATIENCE {
+            std::hint::spin_loop();
+            let now = self.shared.split.load();
+            if now != split {
+                return if now.public() > 0 { Steal::Success(now) } else { Steal::Retry };
+            }
+        }
+        self.expose(split)
+    }
+
+    /// Makes the older half public without the owner. `split` is the word with the request in
+    /// it; as long as it stands, every pop of the owner that sees it competes, and every pop
+    /// that did not see it has shown its bottom before the barrier ends.
+    fn expose(&self, split: Split) -> Steal<Split> {
+        let stale =
+            Canary::DequeBottomNotReread.sings().then(|| self.shared.len_from(split.split()));
+        if !Canary::DequeHeavyBarrierMissing.sings() && !self.shared.barrier.heavy() {
+            return Steal::Retry;
+        }
+        let len = stale.unwrap_or_else(|| self.shared.len_from(split.split()));
+        if len == 0 {
+            return Steal::Empty;
+        }
+        let exposed = split.sharing(share(len));
+        if self.shared.split.replace(split, exposed) {
+            Steal::Success(exposed)
+        } else {
+            Steal::Retry
+        }
+    }
+}
+
+/// Items that this thief has claimed. Each must be moved out once.
+struct Loot<T> {
+    buffer: Buffer<T>,
+    start: u32,
+    count: u32,
+}
+
+impl<T> Loot<T> {
+    /// Moves out item `index`, and gives its slot back to the owner.
+    #[inline(always)]
+    fn item(&self, index: u32) -> T {
+        debug_assert!(index < self.count);
+        let position = self.start.wrapping_add(index);
+        // SAFETY: (Q2) the stealer that made the claim keeps the buffers alive.
+        let place = unsafe { self.buffer.place(position) };
+        // SAFETY: (Q1, Q7) claimed by this thief alone, and public before the split it saw.
+        let item = unsafe { place.slot.take() };
+        place.mark_copied(position);
+        item
+    }
+}
+
+impl<T> Clone for Stealer<T> {
+    fn clone(&self) -> Self {
+        Stealer::new(&self.shared)
+    }
+}
+
+impl<T> fmt::Debug for Stealer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stealer").field("len", &self.len()).finish()
+    }
+}

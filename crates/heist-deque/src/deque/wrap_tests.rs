@@ -1,0 +1,103 @@
+//! The deque across the wrap-around of its 32-bit positions (Q1, Q2), its growth, and what only
+//! the module itself can see.
+
+use super::{Owner, Stealer};
+use crate::Steal;
+
+/// Every start from well before to well after the wrap.
+fn starts() -> impl Iterator<Item = u32> {
+    (0..24).map(|back| 8u32.wrapping_sub(back))
+}
+
+fn filled(start: u32, capacity: usize, len: u32) -> Owner<u32> {
+    let mut owner = Owner::starting_at(capacity, start);
+    (0..len).for_each(|item| owner.push(item));
+    owner
+}
+
+/// Takes everything, oldest first.
+fn steal_all(stealer: &Stealer<u32>) -> Vec<u32> {
+    std::iter::from_fn(|| {
+        loop {
+            match stealer.steal() {
+                Steal::Success(item) => return Some(item),
+                Steal::Empty => return None,
+                Steal::Retry => {}
+            }
+        }
+    })
+    .collect()
+}
+
+#[test]
+fn q2_last_in_first_out_for_the_owner() {
+    for start in starts() {
+        let mut owner = filled(start, 2, 40);
+        let popped: Vec<_> = std::iter::from_fn(|| owner.pop()).collect();
+        assert_eq!(popped, (0..40).rev().collect::<Vec<_>>());
+        assert_eq!((owner.pop(), owner.len()), (None, 0));
+    }
+}
+
+#[test]
+fn q2_first_in_first_out_for_thieves() {
+    for start in starts() {
+        let owner = filled(start, 2, 40);
+        assert_eq!(steal_all(&owner.stealer()), (0..40).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn q2_both_ends_meet() {
+    for start in starts() {
+        let mut owner = filled(start, 4, 9);
+        let stealer = owner.stealer();
+        assert_eq!(stealer.steal(), Steal::Success(0));
+        assert_eq!(owner.pop(), Some(8));
+        owner.push(8);
+        assert_eq!(stealer.steal(), Steal::Success(1));
+        let popped: Vec<_> = std::iter::from_fn(|| owner.pop()).collect();
+        assert_eq!(popped, [8, 7, 6, 5, 4, 3, 2]);
+        assert_eq!(stealer.steal(), Steal::Empty);
+    }
+}
+
+/// Slots that thieves have given back are used again: theft alone does not make a deque grow.
+#[test]
+fn q2_a_deque_that_is_stolen_empty_does_not_grow() {
+    for start in starts() {
+        let mut owner = Owner::starting_at(4, start);
+        let stealer = owner.stealer();
+        for item in 0..100 {
+            owner.push(item);
+            owner.push(item);
+            while stealer.steal() != Steal::Empty {}
+        }
+        assert_eq!(owner.capacity(), 4);
+    }
+}
+
+#[test]
+fn q2_a_batch_is_at_most_half_and_keeps_the_order() {
+    for start in starts() {
+        let mut victim = filled(start, 4, 8);
+        let mut thief = Owner::starting_at(2, start.wrapping_add(5));
+        // Half of eight become public, and half of those are taken.
+        assert_eq!(victim.stealer().steal_batch_into(&mut thief), Steal::Success(0));
+        assert_eq!((thief.len(), thief.pop(), thief.pop()), (1, Some(1), None));
+        let left: Vec<_> = std::iter::from_fn(|| victim.pop()).collect();
+        assert_eq!(left, (2..8).rev().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn q1_a_thief_may_be_its_own_victim() {
+    for start in starts() {
+        let mut owner = filled(start, 2, 8);
+        let stealer = owner.stealer();
+        assert_eq!(stealer.steal_batch_into(&mut owner), Steal::Success(0));
+        let mut all: Vec<_> = std::iter::from_fn(|| owner.pop()).collect();
+        all.sort_unstable();
+        assert_eq!(all, (1..8).collect::<Vec<_>>());
+    }
+}

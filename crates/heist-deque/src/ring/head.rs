@@ -1,0 +1,172 @@
+//! The ring's head: one word that owner and thieves compete for.
+
+use crate::sync::canary::Canary;
+use crate::sync::{AtomicU64, Ordering};
+use std::fmt;
+
+const THIEVES_BITS: u32 = 8;
+const LAG_BITS: u32 = 16;
+const LAG_SHIFT: u32 = THIEVES_BITS;
+const TAKEN_SHIFT: u32 = THIEVES_BITS + LAG_BITS;
+
+const THIEVES_MASK: u64 = (1 << THIEVES_BITS) - 1;
+const LAG_MASK: u64 = ((1 << LAG_BITS) - 1) << LAG_SHIFT;
+const ONE_THIEF: u64 = 1;
+const ONE_LAG: u64 = 1 << LAG_SHIFT;
+const ONE_TAKEN: u64 = 1 << TAKEN_SHIFT;
+
+const _: () = assert!(THIEVES_MASK ^ LAG_MASK == ONE_TAKEN - 1, "disjoint and without a gap");
+const _: () = assert!(MAX_CAPACITY < 1 << LAG_BITS);
+
+/// The lag counts at most as many items as the ring has slots, and has 16 bits.
+pub(super) const MAX_CAPACITY: usize = 1 << 15;
+
+/// A snapshot of the head word.
+///
+/// | bits | field | meaning |
+/// |---|---|---|
+/// | 24..64 | taken | how many items were ever claimed; its low 32 bits are the head's position |
+/// | 8..24 | lag | how far the floor lies behind the head; means something only while thieves > 0 |
+/// | 0..8 | thieves | how many thieves have claimed items and are still copying them out |
+///
+/// | thieves | floor | who may read the slots from floor to head |
+/// |---|---|---|
+/// | 0 | head | nobody: the owner may reuse them |
+/// | n | head − lag | the n thieves, and the owner what it claimed itself meanwhile |
+///
+/// `taken` has more bits than a position needs, so that a thief which sleeps between its look
+/// and its compare-and-swap is found out even after the positions have wrapped around.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head(u64);
+
+impl Head {
+    /// A head with nothing claimed beyond `position`.
+    pub(super) fn at(position: u32) -> Head {
+        Head(u64::from(position) << TAKEN_SHIFT)
+    }
+
+    /// The position of the oldest item that nobody has claimed.
+    #[inline(always)]
+    pub(super) fn position(self) -> u32 {
+        (self.0 >> TAKEN_SHIFT) as u32
+    }
+
+    /// The first position whose slot may still be in use by a thief.
+    #[inline(always)]
+    pub(super) fn floor(self) -> u32 {
+        self.position().wrapping_sub(self.lag())
+    }
+
+    /// Whether a thief is copying.
+    #[inline(always)]
+    pub(super) fn has_thieves(self) -> bool {
+        self.0 & THIEVES_MASK != 0
+    }
+
+    #[inline(always)]
+    fn lag(self) -> u32 {
+        if self.has_thieves() { ((self.0 & LAG_MASK) >> LAG_SHIFT) as u32 } else { 0 }
+    }
+
+    /// After the owner has claimed `count` items: it needs no mark, for only the owner itself
+    /// reuses slots.
+    #[inline(always)]
+    pub(super) fn claimed_by_owner(self, count: u32) -> Head {
+        let lag = if self.has_thieves() { u64::from(count) * ONE_LAG } else { 0 };
+        Head(self.0.wrapping_add(u64::from(count) * ONE_TAKEN).wrapping_add(lag))
+    }
+
+    /// After one more thief has claimed `count` items; `None` when the thieves' field is full.
+    #[inline(always)]
+    pub(super) fn claimed_by_thief(self, count: u32) -> Option<Head> {
+        if self.0 & THIEVES_MASK == THIEVES_MASK {
+            return None;
+        }
+        // A lag left behind by earlier thieves means nothing any more: start from zero.
+        let lag = u64::from(self.lag() + count) << LAG_SHIFT;
+        let taken = (self.0 & !LAG_MASK).wrapping_add(u64::from(count) * ONE_TAKEN);
+        Some(Head((taken | lag) + ONE_THIEF))
+    }
+}
+
+impl fmt::Debug for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Head")
+            .field("position", &self.position())
+            .field("lag", &self.lag())
+            .field("thieves", &(self.0 & THIEVES_MASK))
+            .finish()
+    }
+}
+
+/// The head word. All changes are read-modify-writes, so an Acquire load of any later value
+/// also sees what every earlier thief released (they are one release sequence).
+pub(super) struct AtomicHead(AtomicU64);
+
+impl AtomicHead {
+    pub(super) fn new(head: Head) -> Self {
+        AtomicHead(AtomicU64::new(head.0))
+    }
+
+    /// A look before a claim.
+    #[inline(always)]
+    pub(super) fn load(&self) -> Head {
+        // Acquire: pairs with the Release in replace(). Whoever moved the head to this position
+        // had seen a tail at or beyond it, so the tail that we load next is not behind it.
+        // It pairs with the Release in thief_done() too: below the floor all copies are done.
+        Head(self.0.load(Canary::RingReleaseRelaxed.weakens(Ordering::Acquire)))
+    }
+
+    /// Claims: exchanges `current` for `new`, or tells what is there instead (Q1, Q6).
+    #[inline(always)]
+    pub(super) fn replace(&self, current: Head, new: Head) -> Result<(), Head> {
+        // AcqRel: pairs with itself and with load(); see there. A failure decides nothing but
+        // what to try next, and the next success acquires: Relaxed.
+        self.0
+            .compare_exchange(current.0, new.0, Ordering::AcqRel, Ordering::Relaxed)
+            .map(drop)
+            .map_err(Head)
+    }
+
+    /// A thief has copied out everything that it claimed.
+    #[inline(always)]
+    pub(super) fn thief_done(&self) {
+        // Release: pairs with the Acquire in load() by which the owner learns that it may
+        // overwrite the slots.
+        self.0.fetch_sub(ONE_THIEF, Canary::RingReleaseRelaxed.weakens(Ordering::Release));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q4_fields_do_not_disturb_each_other() {
+        let head = Head::at(u32::MAX);
+        assert_eq!((head.position(), head.floor()), (u32::MAX, u32::MAX));
+        let one = head.claimed_by_thief(3).unwrap();
+        assert_eq!((one.position(), one.floor()), (2, u32::MAX));
+        let two = one.claimed_by_owner(1).claimed_by_thief(2).unwrap();
+        assert_eq!((two.position(), two.floor()), (5, u32::MAX));
+        let left = Head(two.0 - 2 * ONE_THIEF);
+        assert_eq!((left.position(), left.floor()), (5, 5));
+        assert_eq!(left.claimed_by_thief(1).unwrap().floor(), 5);
+        assert_eq!(left.claimed_by_owner(1).floor(), 6);
+    }
+
+    #[test]
+    fn q6_a_full_thieves_field_is_an_answer_not_an_overflow() {
+        let full = Head(Head::at(7).0 + THIEVES_MASK);
+        assert_eq!(full.claimed_by_thief(1), None);
+        assert_eq!(full.claimed_by_owner(1).position(), 8);
+    }
+
+    #[test]
+    fn taken_wraps_off_the_top() {
+        let last = Head(!(LAG_MASK | THIEVES_MASK));
+        assert_eq!(last.claimed_by_owner(1), Head(0));
+        assert_eq!(last.claimed_by_thief(2).unwrap().position(), 1);
+        assert_eq!(last.claimed_by_thief(2).unwrap().floor(), u32::MAX);
+    }
+}

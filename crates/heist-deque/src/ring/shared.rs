@@ -1,0 +1,92 @@
+//! What a ring's owner and its thieves share.
+
+use super::head::{AtomicHead, Head, MAX_CAPACITY};
+use crate::slot::{Slot, drop_each};
+use crate::sync::canary::Canary;
+use crate::sync::{AtomicU32, Ordering, model_has_failed};
+use crossbeam_utils::CachePadded;
+
+/// The slots and the two ends of a ring.
+///
+/// Positions are 32 bits wide and wrap around; a position's slot is its low bits.
+/// `floor ≤ head ≤ tail ≤ floor + capacity` holds at every instant.
+pub(super) struct Shared<T> {
+    pub(super) head: CachePadded<AtomicHead>,
+    /// The position after the newest item; written by the owner only.
+    tail: CachePadded<AtomicU32>,
+    slots: Box<[Slot<T>]>,
+}
+
+// SAFETY: (Q1) a slot is touched by the one thread that has claimed it or, between the tail and
+// the floor's next lap, by the owner; items move between threads, so they must be Send.
+unsafe impl<T: Send> Sync for Shared<T> {}
+// SAFETY: (type) a ring owns its items and holds nothing that is tied to a thread.
+unsafe impl<T: Send> Send for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// An empty ring whose first item goes to `position`.
+    pub(super) fn starting_at(capacity: usize, position: u32) -> Self {
+        assert!(
+            capacity.is_power_of_two() && (2..=MAX_CAPACITY).contains(&capacity),
+            "ring::Owner::with_capacity: {capacity} is not a power of two from 2 to \
+             {MAX_CAPACITY}; round it up with usize::next_power_of_two"
+        );
+        Shared {
+            head: CachePadded::new(AtomicHead::new(Head::at(position))),
+            tail: CachePadded::new(AtomicU32::new(position)),
+            slots: (0..capacity).map(|_| Slot::empty()).collect(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    #[inline(always)]
+    pub(super) fn slot(&self, position: u32) -> &Slot<T> {
+        let mask = self.slots.len() - 1;
+        // The mask is the length minus one, which the compiler sees: no bounds check is left.
+        &self.slots[position as usize & mask]
+    }
+
+    /// Makes everything before `tail` visible to thieves (Q7).
+    #[inline(always)]
+    pub(super) fn publish(&self, tail: u32) {
+        // Release: pairs with the Acquire in tail(): whoever sees the index sees the data.
+        self.tail.store(tail, Canary::RingPublishRelaxed.weakens(Ordering::Release));
+    }
+
+    /// The position after the newest item, for thieves.
+    #[inline(always)]
+    pub(super) fn tail(&self) -> u32 {
+        // Acquire: pairs with the Release in publish().
+        self.tail.load(Ordering::Acquire)
+    }
+
+    /// How many items nobody has claimed; a snapshot.
+    pub(super) fn len(&self) -> usize {
+        let head = self.head.load().position();
+        // Between the two loads the tail may have run ahead of a head that is out of date.
+        (self.tail().wrapping_sub(head) as usize).min(self.slots.len())
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        if model_has_failed() {
+            return;
+        }
+        let mut position = self.head.load().position();
+        let tail = self.tail();
+        drop_each(|| {
+            (position != tail).then(|| {
+                let slot = self.slot(position);
+                position = position.wrapping_add(1);
+                // SAFETY: (Q1) the last handle is gone, so nobody else claims; between head and
+                // tail every slot holds an item, and the position moves on before its drop.
+                unsafe { slot.take() }
+            })
+        });
+    }
+}
