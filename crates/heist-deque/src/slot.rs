@@ -41,12 +41,12 @@ impl<T> Slot<T> {
     /// Copies the bits of `other` here, item or not: only one of the two slots will be taken.
     ///
     /// # Safety
-    /// No other thread accesses this slot now, and none writes to `other`.
+    /// No other thread accesses this slot now, none writes to `other`, and they are two slots.
     pub(crate) unsafe fn mirror(&self, other: &Slot<T>) {
         self.0.with_mut(|to| {
             other.0.with(|from| {
-                // SAFETY: (Q1) both pointers are valid for one slot; they may be the same slot.
-                unsafe { std::ptr::copy(from, to, 1) };
+                // SAFETY: (Q1) both pointers are valid for one slot; no slot is mirrored to itself.
+                unsafe { std::ptr::copy_nonoverlapping(from, to, 1) };
             });
         });
     }

@@ -26,7 +26,7 @@ fn drain(owner: &mut Owner<u32>, into: &mut Vec<u32>) {
 /// Every item of 0..count is there exactly once.
 fn account(mut taken: Vec<u32>, count: u32) {
     taken.sort_unstable();
-    assert_eq!(taken, (0..count).collect::<Vec<_>>());
+    assert!(taken.iter().copied().eq(0..count), "not exactly once: {taken:?}");
 }
 
 /// A thief that tries twice to take one.
@@ -196,25 +196,25 @@ fn loom_q4_half_into_a_small_ring() {
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "Causality violation")]
 fn loom_canary_publish_without_release() {
     Canary::RingPublishRelaxed.model(push_is_seen_with_its_data);
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "Causality violation")]
 fn loom_canary_slots_handed_back_without_release() {
     Canary::RingReleaseRelaxed.model(reuse_under_a_thief);
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "Causality violation")]
 fn loom_canary_floor_ignored() {
     Canary::RingFloorIgnored.model(reuse_under_a_thief);
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "Causality violation")]
 fn loom_canary_drain_ignores_thieves() {
     Canary::RingDrainIgnoresThieves.model(overflow_under_a_thief);
 }

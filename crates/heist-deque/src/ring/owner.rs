@@ -175,15 +175,19 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Appends the `count` items from `start` on, which the owner has claimed and no thief can
-    /// reach, to the tail again, oldest first. In a full ring each is in its new slot already.
+    /// Appends the `count` items from `start` on to the tail again, oldest first, after the
+    /// owner has claimed the whole ring and no thief is copying: all slots are its own now.
     fn republish(&mut self, start: u32, count: u32) {
-        self.limit = self.head.position().wrapping_add(self.shared.capacity());
-        for i in 0..count {
-            let old = self.shared.slot(start.wrapping_add(i));
-            // SAFETY: (Q1) everything was claimed and no thief is copying, so all slots are the
-            // owner's. Going up, a new slot is free, or the old slot of an item moved before.
-            unsafe { self.shared.slot(self.tail.wrapping_add(i)).mirror(old) };
+        let capacity = self.shared.capacity();
+        self.limit = self.head.position().wrapping_add(capacity);
+        // In a full ring, one lap on, each item lies in its new slot already.
+        if self.tail.wrapping_sub(start) < capacity {
+            for i in 0..count {
+                let old = self.shared.slot(start.wrapping_add(i));
+                // SAFETY: (Q1) the slots are the owner's. Going up, the new one is free, or the
+                // old one of an item that has moved before.
+                unsafe { self.free_slot(i).mirror(old) };
+            }
         }
         self.publish(count);
     }

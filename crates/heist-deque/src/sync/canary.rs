@@ -53,8 +53,8 @@ impl Canary {
         if self.sings() { Ordering::Relaxed } else { right }
     }
 
-    /// Runs a loom model with this mistake in it. The model must panic; the caller says so
-    /// with `#[should_panic]`. Loom runs all threads of a model on the calling OS thread, so a
+    /// Runs a loom model with this mistake in it. The model must panic; the caller says with
+    /// `#[should_panic(expected = …)]` how. Loom runs all threads of a model on the calling OS thread, so a
     /// thread-local reaches all of them and no other test.
     #[cfg(loom)]
     pub(crate) fn model(self, body: impl Fn() + Sync + Send + 'static) {
