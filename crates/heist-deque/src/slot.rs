@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 /// A place that holds an item or nothing; which of the two, and who may touch it, the queue's
 /// protocol knows. Nobody reads a slot before having claimed it, so that items of any size
 /// move without a data race.
+#[repr(transparent)]
 pub(crate) struct Slot<T>(UnsafeCell<MaybeUninit<T>>);
 
 impl<T> Slot<T> {
@@ -49,6 +50,31 @@ impl<T> Slot<T> {
                 unsafe { std::ptr::copy_nonoverlapping(from, to, 1) };
             });
         });
+    }
+}
+
+/// Copies the bits of the slots `from` to as many slots `to`, as [`Slot::mirror`] does for one.
+///
+/// # Safety
+/// As for `mirror`, for each pair.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) unsafe fn mirror_run<T>(from: &[Slot<T>], to: &[Slot<T>]) {
+    debug_assert_eq!(from.len(), to.len());
+    // SAFETY: (Q1) a slot is nothing but a cell, so writing through a shared reference is what
+    // it is for; both runs are valid for this length, and the caller is alone at `to`.
+    unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr().cast_mut(), to.len()) };
+}
+
+/// Copies slot by slot, so that loom sees every access.
+///
+/// # Safety
+/// As for `mirror`, for each pair.
+#[cfg(loom)]
+pub(crate) unsafe fn mirror_run<T>(from: &[Slot<T>], to: &[Slot<T>]) {
+    for (from, to) in from.iter().zip(to) {
+        // SAFETY: (Q1) passed on to the caller.
+        unsafe { to.mirror(from) };
     }
 }
 

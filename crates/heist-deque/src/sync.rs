@@ -9,7 +9,7 @@ pub(crate) mod canary;
 #[cfg(not(loom))]
 mod primitives {
     pub(crate) use std::sync::Arc;
-    pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, fence};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
 
     /// `std`'s cell behind loom's interface: access only through a raw pointer for the duration
     /// of a closure, which is what lets loom see who reads and who writes.

@@ -78,6 +78,16 @@ fn answer_is_seen_with_its_data() {
     account(owner, taken, 3);
 }
 
+/// One request is answered while the next is being raised.
+fn requests_in_a_row() {
+    let mut owner = deque(4, 0..3);
+    let thief = thief(owner.stealer(), 3);
+    let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+    taken.extend(owner.pop());
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 3);
+}
+
 /// The owner laps a thief that may still be copying.
 fn reuse_under_a_thief() {
     let mut owner = deque(2, 0..2);
@@ -105,6 +115,11 @@ fn loom_q7_refill_beside_a_thief() {
 #[test]
 fn loom_q7_whoever_sees_the_index_sees_the_data() {
     loom::model(push_is_seen_with_its_data);
+}
+
+#[test]
+fn loom_q7_requests_in_a_row() {
+    loom::model(requests_in_a_row);
 }
 
 #[test]
@@ -222,4 +237,10 @@ fn loom_canary_bottom_not_read_again() {
 #[should_panic(expected = "Causality violation")]
 fn loom_canary_slot_reused_under_a_thief() {
     Canary::DequeCopiedIgnored.model(reuse_under_a_thief);
+}
+
+#[test]
+#[should_panic(expected = "not exactly once")]
+fn loom_canary_acknowledged_late() {
+    Canary::DequeAcknowledgedLate.model(requests_in_a_row);
 }

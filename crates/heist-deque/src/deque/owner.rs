@@ -2,6 +2,7 @@
 
 use super::buffer::{Buffer, Place};
 use super::shared::{Shared, share};
+use super::split::Split;
 use super::stealer::Stealer;
 use crate::sync::Arc;
 use crate::sync::asymmetric::Barrier;
@@ -13,6 +14,9 @@ pub struct Owner<T> {
     shared: Arc<Shared<T>>,
     /// The owner's own copy of the bottom: nobody else writes it.
     bottom: u32,
+    /// Where the owner last put the split: from here on items are its own, unless a thief has
+    /// asked since.
+    split: u32,
     /// Up to here slots are known to be free: the floor plus the capacity, where the floor is
     /// the first position that a thief may still be copying out of this buffer.
     limit: u32,
@@ -48,7 +52,14 @@ impl<T> Owner<T> {
         let (shared, buffer) = Shared::starting_at(capacity, position);
         let barrier = shared.barrier;
         let limit = position.wrapping_add(buffer.capacity());
-        Owner { shared: Arc::new(shared), bottom: position, limit, buffer, barrier }
+        Owner {
+            shared: Arc::new(shared),
+            bottom: position,
+            split: position,
+            limit,
+            buffer,
+            barrier,
+        }
     }
 
     /// A handle for a thief; clone it as often as needed.
@@ -84,7 +95,7 @@ impl<T> Owner<T> {
         unsafe { self.place(self.bottom).slot.put(item) };
         self.bottom = self.bottom.wrapping_add(1);
         self.shared.set_bottom(self.bottom);
-        if self.shared.split.glance().asked() {
+        if self.shared.is_asked() {
             self.answer();
         }
     }
@@ -100,40 +111,38 @@ impl<T> Owner<T> {
         if !Canary::DequeLightBarrierMissing.sings() {
             self.barrier.light();
         }
-        if self.shared.split.glance().is_private(last) {
-            Some(self.take(last))
-        } else {
-            self.compete(last)
-        }
+        let is_own = last.wrapping_sub(self.split) as i32 >= 0;
+        if is_own && !self.shared.is_asked() { Some(self.take(last)) } else { self.compete(last) }
     }
 
     /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.
     #[inline(always)]
     fn take(&mut self, last: u32) -> T {
         self.bottom = last;
-        // SAFETY: (Q1) private, or won by compare-and-swap; the bottom lies before it now.
+        // SAFETY: (Q1) at or after the split, and the bottom lies before it now.
         unsafe { self.place(last).slot.take() }
     }
 
     /// Takes the item at `last` although thieves may reach it: by moving the split before it.
     #[cold]
     fn compete(&mut self, last: u32) -> Option<T> {
-        // Each turn of this loop but the last means that a thief took, asked or exposed (Q6).
+        let asked = self.shared.is_asked();
+        // Each turn of this loop but the last means that a thief took or exposed (Q6).
         loop {
             let split = self.shared.split.load();
-            if split.is_private(last) {
-                return Some(self.take(last));
-            }
             let len = self.bottom.wrapping_sub(split.top());
-            if len == 0 {
-                // A request stays: the next push answers it.
+            if len == 0 && !asked {
                 self.shared.set_bottom(self.bottom);
                 return None;
             }
-            // Taking back half of what is public spreads the cost of one compare-and-swap over
-            // many pops, and leaves the older half to the thieves.
-            let public = if split.asked() { share(len - 1) } else { split.public() / 2 };
-            if self.shared.split.replace(split, split.sharing(public)) {
+            // Half of what is left goes to a thief that has asked. Taking back half of what is
+            // public spreads the cost of one exchange over many pops.
+            let public = if asked { share(len.saturating_sub(1)) } else { split.public() / 2 };
+            if self.move_split(split, public, asked) {
+                if len == 0 {
+                    self.shared.set_bottom(self.bottom);
+                    return None;
+                }
                 return Some(self.take(last));
             }
         }
@@ -145,10 +154,26 @@ impl<T> Owner<T> {
         loop {
             let split = self.shared.split.load();
             let len = self.bottom.wrapping_sub(split.top());
-            if !split.asked() || self.shared.split.replace(split, split.sharing(share(len))) {
+            if self.move_split(split, share(len), true) {
                 return;
             }
         }
+    }
+
+    /// Tries to leave the `public` oldest items public and the rest private.
+    fn move_split(&mut self, split: Split, public: u32, asked: bool) -> bool {
+        if asked && !Canary::DequeAcknowledgedLate.sings() {
+            self.shared.acknowledge();
+        }
+        let moved = split.sharing(public);
+        let won = self.shared.split.replace(split, moved);
+        if won {
+            self.split = moved.split();
+        }
+        if asked && Canary::DequeAcknowledgedLate.sings() {
+            self.shared.acknowledge();
+        }
+        won
     }
 
     /// Makes sure that `count` pushes can neither grow the deque nor panic.

@@ -5,7 +5,7 @@ use super::split::{AtomicSplit, MAX_PUBLIC, Split};
 use crate::slot::drop_each;
 use crate::sync::asymmetric::Barrier;
 use crate::sync::canary::Canary;
-use crate::sync::{AtomicU32, Ordering, model_has_failed};
+use crate::sync::{AtomicBool, AtomicU32, Ordering, model_has_failed};
 use crossbeam_utils::CachePadded;
 
 /// Both ends of a deque and the buffers between them.
@@ -16,6 +16,9 @@ pub(super) struct Shared<T> {
     pub(super) split: CachePadded<AtomicSplit>,
     /// The position after the newest item; written by the owner only.
     bottom: CachePadded<AtomicU32>,
+    /// A thief has found nothing public. Raised by thieves, lowered by the owner: while it is
+    /// up, the owner takes nothing without exchanging the split word.
+    asked: CachePadded<AtomicBool>,
     pub(super) generations: Generations<T>,
     pub(super) barrier: Barrier,
 }
@@ -33,6 +36,7 @@ impl<T> Shared<T> {
         let shared = Shared {
             split: CachePadded::new(AtomicSplit::new(Split::at(position))),
             bottom: CachePadded::new(AtomicU32::new(position)),
+            asked: CachePadded::new(AtomicBool::new(false)),
             generations,
             barrier: Barrier::detect(),
         };
@@ -51,6 +55,28 @@ impl<T> Shared<T> {
     pub(super) fn bottom(&self) -> u32 {
         // Acquire: pairs with the Release in set_bottom().
         self.bottom.load(Ordering::Acquire)
+    }
+
+    /// Whether a thief has asked. Relaxed: in a push it is a hint, in a pop the barrier orders
+    /// it, and before an exposure the split word that was loaded before it does.
+    #[inline(always)]
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// A thief asks. A flag that is up already is left alone: its line is the one that the
+    /// owner looks at all the time.
+    pub(super) fn ask(&self) {
+        if !self.is_asked() {
+            self.asked.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The owner has seen the flag and will exchange the split word next. In this order: a
+    /// thief that has seen the exchanged word cannot still see the flag up from before (the
+    /// word's Release and Acquire order it), and one that has not will fail to exchange it.
+    pub(super) fn acknowledge(&self) {
+        self.asked.store(false, Ordering::Relaxed);
     }
 
     /// How many items lie at and after `position`, which is in the public part or at its end.

@@ -6,17 +6,14 @@ use std::fmt;
 
 const PUBLIC_BITS: u32 = 8;
 const GENERATION_BITS: u32 = 5;
-const ASKED_BITS: u32 = 1;
-const VERSION_BITS: u32 = 18;
+const VERSION_BITS: u32 = 19;
 
 const GENERATION_SHIFT: u32 = PUBLIC_BITS;
-const ASKED_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
-const VERSION_SHIFT: u32 = ASKED_SHIFT + ASKED_BITS;
+const VERSION_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
 const TOP_SHIFT: u32 = VERSION_SHIFT + VERSION_BITS;
 
 const PUBLIC_MASK: u64 = (1 << PUBLIC_BITS) - 1;
 const GENERATION_MASK: u64 = ((1 << GENERATION_BITS) - 1) << GENERATION_SHIFT;
-const ASKED: u64 = 1 << ASKED_SHIFT;
 const VERSION_MASK: u64 = ((1 << VERSION_BITS) - 1) << VERSION_SHIFT;
 const ONE_VERSION: u64 = 1 << VERSION_SHIFT;
 const ONE_GENERATION: u64 = 1 << GENERATION_SHIFT;
@@ -24,7 +21,7 @@ const ONE_TOP: u64 = 1 << TOP_SHIFT;
 
 const _: () = assert!(TOP_SHIFT == 32, "positions are 32 bits wide");
 const _: () = assert!(
-    PUBLIC_MASK ^ GENERATION_MASK ^ ASKED ^ VERSION_MASK == ONE_TOP - 1,
+    PUBLIC_MASK ^ GENERATION_MASK ^ VERSION_MASK == ONE_TOP - 1,
     "the fields are disjoint and leave no gap"
 );
 
@@ -38,18 +35,12 @@ pub(super) const GENERATIONS: usize = 1 << GENERATION_BITS;
 /// | bits | field | meaning |
 /// |---|---|---|
 /// | 32..64 | top | the position of the oldest item; thieves alone move it |
-/// | 14..32 | version | counts answers and growths, so that a thief notices one that it slept through |
-/// | 13 | asked | a thief found nothing public and asks for a share |
+/// | 13..32 | version | counts moves of the split and growths, so that a thief notices one that it slept through |
 /// | 8..13 | generation | which buffer holds the items |
 /// | 0..8 | public | how many items from the top on thieves may take |
 ///
-/// `split` = top + public is not stored: theft leaves it where it is.
-///
-/// | asked | the owner's pop of a position | how it takes it |
-/// |---|---|---|
-/// | 0 | at or after the split | it is private: plain load and store |
-/// | 0 | before the split | it is public: moves the split back by a compare-and-swap |
-/// | 1 | any | answers by a compare-and-swap that leaves the position private |
+/// `split` = top + public is not stored: theft leaves it where it is. So the owner, who knows
+/// where it put the split, need not look at this word while thieves take what is public.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Split(u64);
 
@@ -81,22 +72,6 @@ impl Split {
         ((self.0 & GENERATION_MASK) >> GENERATION_SHIFT) as usize
     }
 
-    #[inline(always)]
-    pub(super) fn asked(self) -> bool {
-        self.0 & ASKED != 0
-    }
-
-    /// Whether the owner may take the item at `position` without competing for it.
-    #[inline(always)]
-    pub(super) fn is_private(self, position: u32) -> bool {
-        !self.asked() && position.wrapping_sub(self.split()) as i32 >= 0
-    }
-
-    /// After a thief has asked for a share.
-    pub(super) fn asking(self) -> Split {
-        Split(self.0 | ASKED)
-    }
-
     /// After a thief has taken the `count` oldest.
     #[inline(always)]
     pub(super) fn taken(self, count: u32) -> Split {
@@ -104,10 +79,10 @@ impl Split {
         Split((self.0 - u64::from(count)).wrapping_add(u64::from(count) * ONE_TOP))
     }
 
-    /// After somebody has made `public` items public in all, and nobody is asking any more.
+    /// After the split was moved: the `public` oldest items are public now.
     pub(super) fn sharing(self, public: u32) -> Split {
         debug_assert!(public <= MAX_PUBLIC);
-        Split(self.next_version().0 & !(ASKED | PUBLIC_MASK) | u64::from(public))
+        Split(self.next_version().0 & !PUBLIC_MASK | u64::from(public))
     }
 
     /// After the owner has moved to the next buffer.
@@ -127,7 +102,6 @@ impl fmt::Debug for Split {
         f.debug_struct("Split")
             .field("top", &self.top())
             .field("public", &self.public())
-            .field("asked", &self.asked())
             .field("generation", &self.generation())
             .field("version", &((self.0 & VERSION_MASK) >> VERSION_SHIFT))
             .finish()
@@ -141,13 +115,6 @@ pub(super) struct AtomicSplit(AtomicU64);
 impl AtomicSplit {
     pub(super) fn new(split: Split) -> Self {
         AtomicSplit(AtomicU64::new(split.0))
-    }
-
-    /// The owner's look at it, on every push and pop. What the owner does with it alone
-    /// touches only what the owner wrote itself: Relaxed.
-    #[inline(always)]
-    pub(super) fn glance(&self) -> Split {
-        Split(self.0.load(Ordering::Relaxed))
     }
 
     /// A look before a change.
@@ -174,10 +141,8 @@ mod tests {
 
     #[test]
     fn q2_fields_do_not_disturb_each_other() {
-        let start = Split::at(u32::MAX).asking();
-        let shared = start.sharing(MAX_PUBLIC);
-        assert_eq!((shared.top(), shared.public(), shared.asked()), (u32::MAX, 255, false));
-        assert_eq!(shared.split(), 254);
+        let shared = Split::at(u32::MAX).sharing(MAX_PUBLIC);
+        assert_eq!((shared.top(), shared.public(), shared.split()), (u32::MAX, 255, 254));
         let taken = shared.taken(2).grown();
         assert_eq!((taken.top(), taken.public(), taken.generation()), (1, 253, 1));
         assert_eq!(taken.split(), shared.split());
@@ -191,14 +156,6 @@ mod tests {
             split = split.sharing(3);
         }
         assert_eq!(split, Split::at(9).sharing(3).with_version_of(Split::at(9)));
-    }
-
-    #[test]
-    fn q7_what_is_private_depends_on_the_split_and_on_nobody_asking() {
-        let split = Split::at(u32::MAX).sharing(2);
-        assert!(!split.is_private(u32::MAX) && !split.is_private(0));
-        assert!(split.is_private(1) && split.is_private(2));
-        assert!(!split.asking().is_private(2));
     }
 
     impl Split {

@@ -78,16 +78,11 @@ impl<T> Stealer<T> {
     /// Nothing is public: asks the owner for a share and, if it is busy elsewhere, takes one.
     /// Returns a split with something public in it.
     #[cold]
-    fn ask(&self, mut split: Split) -> Steal<Split> {
+    fn ask(&self, split: Split) -> Steal<Split> {
         if self.shared.len_from(split.split()) == 0 {
             return Steal::Empty;
         }
-        if !split.asked() {
-            if !self.shared.split.replace(split, split.asking()) {
-                return Steal::Retry;
-            }
-            split = split.asking();
-        }
+        self.shared.ask();
         for _ in 0..PATIENCE {
             std::hint::spin_loop();
             let now = self.shared.split.load();
@@ -98,9 +93,11 @@ impl<T> Stealer<T> {
         self.expose(split)
     }
 
-    /// Makes the older half public without the owner. `split` is the word with the request in
-    /// it; as long as it stands, every pop of the owner that sees it competes, and every pop
-    /// that did not see it has shown its bottom before the barrier ends.
+    /// Makes the older half public without the owner, who was asked after `split` was loaded.
+    ///
+    /// As long as the word is `split`, the owner has not lowered the flag since: a pop that
+    /// sees the flag competes for the word, and a pop that did not see it has shown its bottom
+    /// before the barrier ends.
     fn expose(&self, split: Split) -> Steal<Split> {
         let stale =
             Canary::DequeBottomNotReread.sings().then(|| self.shared.len_from(split.split()));

@@ -235,6 +235,12 @@ impl<T> Owner<T> {
         self.shared.slot(self.tail.wrapping_add(offset))
     }
 
+    /// As many of the `count` free slots from `offset` places after the tail on as lie in a row.
+    #[inline(always)]
+    pub(super) fn free_run(&self, offset: u32, count: u32) -> &[Slot<T>] {
+        self.shared.run(self.tail.wrapping_add(offset), count)
+    }
+
     /// Makes the `count` items after the tail visible.
     #[inline(always)]
     pub(super) fn publish(&mut self, count: u32) {

@@ -50,6 +50,14 @@ impl<T> Shared<T> {
         &self.slots[position as usize & mask]
     }
 
+    /// The slots from `position` on, at most `count` and at most to the end of the array.
+    #[inline(always)]
+    pub(super) fn run(&self, position: u32, count: u32) -> &[Slot<T>] {
+        let start = position as usize & (self.slots.len() - 1);
+        let end = (start + count as usize).min(self.slots.len());
+        &self.slots[start..end]
+    }
+
     /// Makes everything before `tail` visible to thieves (Q7).
     #[inline(always)]
     pub(super) fn publish(&self, tail: u32) {

@@ -26,6 +26,8 @@ pub(crate) enum Canary {
     DequeHeavyBarrierMissing,
     /// An exposing thief trusts the bottom that it saw before the barrier.
     DequeBottomNotReread,
+    /// The owner lowers the flag of a request after it has moved the split.
+    DequeAcknowledgedLate,
     /// The deque's owner reuses a slot that a thief is still copying.
     DequeCopiedIgnored,
     /// The owner's answer shows the split before the slots are visible.

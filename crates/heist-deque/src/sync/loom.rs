@@ -12,7 +12,7 @@ pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::Arc;
 pub(crate) use loom::sync::atomic::fence;
 
-use loom::sync::atomic::{self, AtomicBool, Ordering};
+use loom::sync::atomic::{self, Ordering};
 
 /// Whether a model has failed and is being torn down. Then loom's atomics can no longer be
 /// used, and a destructor that did would turn the report into an abort.
@@ -25,12 +25,12 @@ macro_rules! announced {
         $(#[$doc])*
         pub(crate) struct $name $(<$param>)? {
             value: $inner,
-            announcement: AtomicBool,
+            announcement: atomic::AtomicBool,
         }
 
         impl $(<$param>)? $name $(<$param>)? {
             pub(crate) fn new(value: $value) -> Self {
-                $name { value: <$inner>::new(value), announcement: AtomicBool::new(false) }
+                $name { value: <$inner>::new(value), announcement: atomic::AtomicBool::new(false) }
             }
 
             fn announced(&self) -> &$inner {
@@ -46,9 +46,16 @@ macro_rules! announced {
     };
 }
 
+announced!(AtomicBool, atomic::AtomicBool, bool);
 announced!(AtomicPtr<T>, atomic::AtomicPtr<T>, *mut T);
 announced!(AtomicU32, atomic::AtomicU32, u32);
 announced!(AtomicU64, atomic::AtomicU64, u64);
+
+impl AtomicBool {
+    pub(crate) fn store(&self, value: bool, order: Ordering) {
+        self.announced().store(value, order);
+    }
+}
 
 impl<T> AtomicPtr<T> {
     pub(crate) fn store(&self, value: *mut T, order: Ordering) {
