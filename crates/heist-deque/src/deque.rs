@@ -5,7 +5,7 @@
 //! an atomic read-modify-write and without a fence unless a thief is near, yet everything that
 //! was pushed can be stolen, also while the owner does something else for a long time.
 //!
-//! The protocol, with its proof, is told in [`README.md`][protocol] beside this module.
+//! The protocol, with its proof, is told in `src/deque/README.md`.
 //!
 //! | operation | cost | atomic read-modify-writes |
 //! |---|---|---|
@@ -65,8 +65,6 @@
 //! let stealer = heist_deque::deque::Owner::<std::rc::Rc<u32>>::new().stealer();
 //! std::thread::spawn(move || stealer.steal());
 //! ```
-//!
-//! [protocol]: https://docs.rs/crate/heist-deque/latest/source/src/deque/README.md
 
 mod buffer;
 mod owner;

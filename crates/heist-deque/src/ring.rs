@@ -4,7 +4,7 @@
 //! of what is there in one claim. It is the queue for *tasks*: fair, of fixed size, and the
 //! owner's push neither waits for nor retries because of a thief (Q3).
 //!
-//! The protocol, with its proof, is told in [`README.md`][protocol] beside this module.
+//! The protocol, with its proof, is told in `src/ring/README.md`.
 //!
 //! | operation | cost | atomic read-modify-writes |
 //! |---|---|---|
@@ -71,8 +71,6 @@
 //! owner.push(1).unwrap();
 //! drop(drain);
 //! ```
-//!
-//! [protocol]: https://docs.rs/crate/heist-deque/latest/source/src/ring/README.md
 
 mod drain;
 mod head;

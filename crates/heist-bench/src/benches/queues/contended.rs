@@ -230,6 +230,7 @@ struct Alarm<'a>(&'a AtomicBool);
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
+        // Release: pairs with the Acquire in Thief::rob().
         self.0.store(true, Ordering::Release);
     }
 }
