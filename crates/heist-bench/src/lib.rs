@@ -9,7 +9,7 @@
 //! - [`cli`]: the command line and its exit codes
 //! - [`benches`]: the registry, one module a group of benches
 //! - [`select`]: which benches and sides a command line means
-//! - [`bench`], [`unit`], [`tally`]: what a bench is made of
+//! - [`mod@bench`], [`mod@unit`], [`tally`]: what a bench is made of
 //! - [`run`], [`order`], [`calibrate`]: the measurement
 //! - [`stats`], [`report`], [`progress`]: what comes out of it
 

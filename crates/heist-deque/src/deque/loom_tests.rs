@@ -4,6 +4,7 @@
 //! once, so that the owner's answer and the thief's exposure race in every order.
 
 use super::{Owner, Stealer};
+use crate::sync::asymmetric::Barrier;
 use crate::sync::canary::Canary;
 use loom::thread;
 
@@ -11,7 +12,7 @@ use loom::thread;
 const START: u32 = u32::MAX;
 
 fn deque(capacity: usize, items: std::ops::Range<u32>) -> Owner<u32> {
-    let mut owner = Owner::starting_at(capacity, START);
+    let mut owner = Owner::starting_at(capacity, START, Barrier::detect());
     items.for_each(|item| owner.push(item));
     owner
 }

@@ -44,13 +44,13 @@ impl<T> Owner<T> {
     /// # Panics
     /// If `capacity` is not a power of two from 2 to 2³⁰.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self::starting_at(capacity, 0)
+        Self::starting_at(capacity, 0, Barrier::detect())
     }
 
-    /// A deque whose positions start at `position`, for tests of the wrap-around.
-    pub(super) fn starting_at(capacity: usize, position: u32) -> Self {
-        let (shared, buffer) = Shared::starting_at(capacity, position);
-        let barrier = shared.barrier;
+    /// A deque whose positions start at `position`: tests start it before the wrap-around, and
+    /// with either barrier.
+    pub(super) fn starting_at(capacity: usize, position: u32, barrier: Barrier) -> Self {
+        let (shared, buffer) = Shared::starting_at(capacity, position, barrier);
         let limit = position.wrapping_add(buffer.capacity());
         Owner {
             shared: Arc::new(shared),

@@ -31,14 +31,18 @@ unsafe impl<T: Send> Send for Shared<T> {}
 
 impl<T> Shared<T> {
     /// An empty deque whose first item goes to `position`, and its first buffer.
-    pub(super) fn starting_at(capacity: usize, position: u32) -> (Self, Buffer<T>) {
+    pub(super) fn starting_at(
+        capacity: usize,
+        position: u32,
+        barrier: Barrier,
+    ) -> (Self, Buffer<T>) {
         let (generations, first) = Generations::new(capacity);
         let shared = Shared {
             split: CachePadded::new(AtomicSplit::new(Split::at(position))),
             bottom: CachePadded::new(AtomicU32::new(position)),
             asked: CachePadded::new(AtomicBool::new(false)),
             generations,
-            barrier: Barrier::detect(),
+            barrier,
         };
         (shared, first)
     }

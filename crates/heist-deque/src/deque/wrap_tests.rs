@@ -3,14 +3,23 @@
 
 use super::{Owner, Stealer};
 use crate::Steal;
+use crate::sync::asymmetric::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 /// Every start from well before to well after the wrap.
 fn starts() -> impl Iterator<Item = u32> {
     (0..24).map(|back| 8u32.wrapping_sub(back))
 }
 
+/// With the barrier of this machine or, at every other start, with the one that is always there.
+fn empty(start: u32, capacity: usize) -> Owner<u32> {
+    let barrier = if start % 2 == 0 { Barrier::detect() } else { Barrier::Fence };
+    Owner::starting_at(capacity, start, barrier)
+}
+
 fn filled(start: u32, capacity: usize, len: u32) -> Owner<u32> {
-    let mut owner = Owner::starting_at(capacity, start);
+    let mut owner = empty(start, capacity);
     (0..len).for_each(|item| owner.push(item));
     owner
 }
@@ -66,7 +75,7 @@ fn q2_both_ends_meet() {
 #[test]
 fn q2_a_deque_that_is_stolen_empty_does_not_grow() {
     for start in starts() {
-        let mut owner = Owner::starting_at(4, start);
+        let mut owner = empty(start, 4);
         let stealer = owner.stealer();
         for item in 0..100 {
             owner.push(item);
@@ -81,7 +90,7 @@ fn q2_a_deque_that_is_stolen_empty_does_not_grow() {
 fn q2_a_batch_is_at_most_half_and_keeps_the_order() {
     for start in starts() {
         let mut victim = filled(start, 4, 8);
-        let mut thief = Owner::starting_at(2, start.wrapping_add(5));
+        let mut thief = empty(start.wrapping_add(5), 2);
         assert_eq!(victim.stealer().steal_batch_into(&mut thief), Steal::Success(0));
         let stolen: Vec<_> = std::iter::from_fn(|| thief.pop()).collect();
         assert_eq!(stolen, [3, 2, 1]);
@@ -99,5 +108,34 @@ fn q1_a_thief_may_be_its_own_victim() {
         let mut all: Vec<_> = std::iter::from_fn(|| owner.pop()).collect();
         all.sort_unstable();
         assert_eq!(all, (1..8).collect::<Vec<_>>());
+    }
+}
+
+/// An owner at the edge of emptiness against a thief, with each barrier: every item is taken
+/// once.
+#[test]
+fn q7_either_barrier_decides_the_last_item() {
+    const ITEMS: u64 = 300_000;
+    for barrier in [Barrier::detect(), Barrier::Fence] {
+        let mut owner = Owner::starting_at(2, u32::MAX - 1000, barrier);
+        let stealer = owner.stealer();
+        let done = AtomicBool::new(false);
+        let sum = thread::scope(|scope| {
+            let thief = scope.spawn(|| {
+                let mut sum = 0;
+                while !done.load(Ordering::Acquire) {
+                    sum += stealer.steal().success().unwrap_or(0);
+                }
+                sum
+            });
+            let mut sum = 0;
+            for item in 1..=ITEMS {
+                owner.push(item);
+                sum += owner.pop().unwrap_or(0);
+            }
+            done.store(true, Ordering::Release);
+            sum + thief.join().unwrap()
+        });
+        assert_eq!((sum, owner.pop()), (ITEMS * (ITEMS + 1) / 2, None));
     }
 }
