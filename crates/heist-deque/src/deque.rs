@@ -3,7 +3,8 @@
 //! The [`Owner`] works at the bottom like on a stack; thieves take the oldest item at the top.
 //! It is the queue for *jobs* of a fork-join computation: the owner's push and pop run without
 //! an atomic read-modify-write and without a fence unless a thief is near, yet everything that
-//! was pushed can be stolen, also while the owner does something else for a long time.
+//! was pushed can be stolen, also while the owner does something else for a long time. (Where the
+//! kernel has no process-wide barrier, a pop does run one fence.)
 //!
 //! The protocol, with its proof, is told in `src/deque/README.md`.
 //!

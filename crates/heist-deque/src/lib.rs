@@ -4,8 +4,8 @@
 pub mod deque;
 pub mod ring;
 
+mod canary;
 mod slot;
 mod steal;
-mod sync;
 
 pub use steal::Steal;

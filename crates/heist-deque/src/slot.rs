@@ -1,6 +1,6 @@
 //! A place for one item, and the way to drop many.
 
-use crate::sync::UnsafeCell;
+use heist_sync::UnsafeCell;
 use std::mem::MaybeUninit;
 
 /// A place that holds an item or nothing; which of the two, and who may touch it, the queue's

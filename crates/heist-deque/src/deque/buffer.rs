@@ -2,7 +2,7 @@
 
 use super::split::GENERATIONS;
 use crate::slot::Slot;
-use crate::sync::{AtomicPtr, AtomicU32, Ordering, model_has_failed};
+use heist_sync::{AtomicPtr, AtomicU32, Ordering, model_has_failed};
 use std::ptr::{self, NonNull};
 
 /// A slot, and whether the thief that took its item is done with it.

@@ -4,9 +4,9 @@ use super::buffer::{Buffer, Place};
 use super::shared::{Shared, share};
 use super::split::Split;
 use super::stealer::Stealer;
-use crate::sync::Arc;
-use crate::sync::asymmetric::Barrier;
-use crate::sync::canary::Canary;
+use crate::canary;
+use heist_sync::Arc;
+use heist_sync::Barrier;
 use std::fmt;
 
 /// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
@@ -39,7 +39,7 @@ impl<T> Owner<T> {
         Self::with_capacity(Self::DEFAULT_CAPACITY)
     }
 
-    /// An empty deque that grows when it holds more than `capacity` items.
+    /// An empty deque with `capacity` slots to begin with.
     ///
     /// # Panics
     /// If `capacity` is not a power of two from 2 to 2³⁰.
@@ -67,7 +67,8 @@ impl<T> Owner<T> {
         Stealer::new(&self.shared)
     }
 
-    /// How many items fit before the deque grows.
+    /// How many slots the deque has now. It may grow when fewer items are in it, while a thief
+    /// is still copying out of the others.
     pub fn capacity(&self) -> usize {
         self.buffer.capacity() as usize
     }
@@ -108,7 +109,7 @@ impl<T> Owner<T> {
         // exposing thief does the same the other way round, with the heavy side of the barrier
         // in between: one of the two sees the other (Q7).
         self.shared.set_bottom(last);
-        if !Canary::DequeLightBarrierMissing.sings() {
+        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
             self.barrier.light();
         }
         let is_own = last.wrapping_sub(self.split) as i32 >= 0;
@@ -162,7 +163,7 @@ impl<T> Owner<T> {
 
     /// Tries to leave the `public` oldest items public and the rest private.
     fn move_split(&mut self, split: Split, public: u32, asked: bool) -> bool {
-        if asked && !Canary::DequeAcknowledgedLate.sings() {
+        if asked && !canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
             self.shared.acknowledge();
         }
         let moved = split.sharing(public);
@@ -170,7 +171,7 @@ impl<T> Owner<T> {
         if won {
             self.split = moved.split();
         }
-        if asked && Canary::DequeAcknowledgedLate.sings() {
+        if asked && canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
             self.shared.acknowledge();
         }
         won
@@ -191,7 +192,7 @@ impl<T> Owner<T> {
         let top = self.shared.split.load().top();
         let mut floor = self.limit.wrapping_sub(self.buffer.capacity());
         while floor != top
-            && (self.place(floor).is_copied(floor) || Canary::DequeCopiedIgnored.sings())
+            && (self.place(floor).is_copied(floor) || canary::DEQUE_COPIED_IGNORED.sings())
         {
             floor = floor.wrapping_add(1);
         }

@@ -2,11 +2,11 @@
 
 use super::buffer::{Buffer, Generations};
 use super::split::{AtomicSplit, MAX_PUBLIC, Split};
+use crate::canary;
 use crate::slot::drop_each;
-use crate::sync::asymmetric::Barrier;
-use crate::sync::canary::Canary;
-use crate::sync::{AtomicBool, AtomicU32, Ordering, model_has_failed};
 use crossbeam_utils::CachePadded;
+use heist_sync::Barrier;
+use heist_sync::{AtomicBool, AtomicU32, Ordering, model_has_failed};
 
 /// Both ends of a deque and the buffers between them.
 ///
@@ -52,7 +52,7 @@ impl<T> Shared<T> {
     pub(super) fn set_bottom(&self, position: u32) {
         // Release: pairs with the Acquire in bottom(): whoever sees the index sees the data of
         // all items before it (Q7).
-        self.bottom.store(position, Canary::DequePublishRelaxed.weakens(Ordering::Release));
+        self.bottom.store(position, canary::DEQUE_PUBLISH_RELAXED.weakens(Ordering::Release));
     }
 
     /// The position after the newest item, for thieves.

@@ -1,12 +1,12 @@
 //! The word that divides a deque into what is public and what is private.
 
-use crate::sync::canary::Canary;
-use crate::sync::{AtomicU64, Ordering};
+use crate::canary;
+use heist_sync::{AtomicU64, Ordering};
 use std::fmt;
 
-const PUBLIC_BITS: u32 = 8;
+const PUBLIC_BITS: u32 = 7;
 const GENERATION_BITS: u32 = 5;
-const VERSION_BITS: u32 = 19;
+const VERSION_BITS: u32 = 20;
 
 const GENERATION_SHIFT: u32 = PUBLIC_BITS;
 const VERSION_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
@@ -35,9 +35,9 @@ pub(super) const GENERATIONS: usize = 1 << GENERATION_BITS;
 /// | bits | field | meaning |
 /// |---|---|---|
 /// | 32..64 | top | the position of the oldest item; thieves alone move it |
-/// | 13..32 | version | counts moves of the split and growths, so that a thief notices one that it slept through |
-/// | 8..13 | generation | which buffer holds the items |
-/// | 0..8 | public | how many items from the top on thieves may take |
+/// | 12..32 | version | counts moves of the split and growths, so that a thief notices one that it slept through |
+/// | 7..12 | generation | which buffer holds the items |
+/// | 0..7 | public | how many items from the top on thieves may take |
 ///
 /// `split` = top + public is not stored: theft leaves it where it is. So the owner, who knows
 /// where it put the split, need not look at this word while thieves take what is public.
@@ -130,7 +130,7 @@ impl AtomicSplit {
     pub(super) fn replace(&self, current: Split, new: Split) -> bool {
         // AcqRel: pairs with the Acquire in load() and with itself. A failure decides nothing:
         // Relaxed.
-        let success = Canary::DequeAnswerRelaxed.weakens(Ordering::AcqRel);
+        let success = canary::DEQUE_ANSWER_RELAXED.weakens(Ordering::AcqRel);
         self.0.compare_exchange(current.0, new.0, success, Ordering::Relaxed).is_ok()
     }
 }
@@ -142,11 +142,11 @@ mod tests {
     #[test]
     fn q2_fields_do_not_disturb_each_other() {
         let shared = Split::at(u32::MAX).sharing(MAX_PUBLIC);
-        assert_eq!((shared.top(), shared.public(), shared.split()), (u32::MAX, 255, 254));
+        assert_eq!((shared.top(), shared.public(), shared.split()), (u32::MAX, 127, 126));
         let taken = shared.taken(2).grown();
-        assert_eq!((taken.top(), taken.public(), taken.generation()), (1, 253, 1));
+        assert_eq!((taken.top(), taken.public(), taken.generation()), (1, 125, 1));
         assert_eq!(taken.split(), shared.split());
-        assert_ne!(taken.sharing(253), taken);
+        assert_ne!(taken.sharing(125), taken);
     }
 
     #[test]

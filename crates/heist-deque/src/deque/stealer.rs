@@ -5,8 +5,8 @@ use super::owner::Owner;
 use super::shared::Shared;
 use super::split::{MAX_PUBLIC, Split};
 use crate::Steal;
-use crate::sync::Arc;
-use crate::sync::canary::Canary;
+use crate::canary;
+use heist_sync::Arc;
 use std::fmt;
 
 /// How often a thief that has asked looks for the owner's answer before it pays for the barrier.
@@ -16,6 +16,9 @@ use std::fmt;
 const PATIENCE: u32 = 8;
 #[cfg(loom)]
 const PATIENCE: u32 = 0;
+
+/// Half of what can be public.
+const MAX_BATCH: usize = MAX_PUBLIC.div_ceil(2) as usize;
 
 /// A handle that steals from a deque. Any number of threads may use it at once.
 pub struct Stealer<T> {
@@ -42,12 +45,19 @@ impl<T> Stealer<T> {
         self.claim(|_| 1).map(|loot| loot.item(0))
     }
 
-    /// Takes several of the oldest items, at most half and at most 128: the oldest is returned,
-    /// the others become the newest of `dest`, in order.
+    /// Takes half of the oldest items that are public, rounded up and at most 64: the oldest is
+    /// returned, the others become the newest of `dest`, in order.
+    ///
+    /// # Panics
+    /// If `dest` would hold more than 2³⁰ items; then nothing was stolen.
     pub fn steal_batch_into(&self, dest: &mut Owner<T>) -> Steal<T> {
+        let most = self.shared.len().div_ceil(2).min(MAX_BATCH) as u32;
+        if most == 0 {
+            return Steal::Empty;
+        }
         // Before the claim, so that nothing can fail after it.
-        dest.reserve(MAX_PUBLIC.div_ceil(2));
-        self.claim(|public| public.div_ceil(2)).map(|loot| {
+        dest.reserve(most - 1);
+        self.claim(|public| public.div_ceil(2).min(most)).map(|loot| {
             for index in 1..loot.count {
                 dest.push(loot.item(index));
             }
@@ -101,10 +111,17 @@ impl<T> Stealer<T> {
     /// sees the flag competes for the word, and a pop that did not see it has shown its bottom
     /// before the barrier ends.
     fn expose(&self, split: Split) -> Steal<Split> {
-        let stale =
-            Canary::DequeBottomNotReread.sings().then(|| self.shared.len_from(split.split()));
-        if !Canary::DequeHeavyBarrierMissing.sings() && !self.shared.barrier.heavy() {
+        // Begin anew as late as possible: what counts is that the word is the same from here to
+        // the exchange, and the flag up.
+        if self.shared.split.load() != split {
             return Steal::Retry;
+        }
+        self.shared.ask();
+        let stale =
+            canary::DEQUE_BOTTOM_NOT_REREAD.sings().then(|| self.shared.len_from(split.split()));
+        if !canary::DEQUE_HEAVY_BARRIER_MISSING.sings() && !self.shared.barrier.heavy() {
+            // Nothing to be had without the owner, and no use in trying again at once.
+            return Steal::Empty;
         }
         let len = stale.unwrap_or_else(|| self.shared.len_from(split.split()));
         if len == 0 {

@@ -3,7 +3,7 @@
 
 use super::{Owner, Stealer};
 use crate::Steal;
-use crate::sync::asymmetric::Barrier;
+use heist_sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 

@@ -1,7 +1,7 @@
 //! The ring's head: one word that owner and thieves compete for.
 
-use crate::sync::canary::Canary;
-use crate::sync::{AtomicU64, Ordering};
+use crate::canary;
+use heist_sync::{AtomicU64, Ordering};
 use std::fmt;
 
 const THIEVES_BITS: u32 = 8;
@@ -33,6 +33,7 @@ pub(super) const MAX_CAPACITY: usize = 1 << 15;
 /// |---|---|---|
 /// | 0 | head | nobody: the owner may reuse them |
 /// | n | head − lag | the n thieves, and the owner what it claimed itself meanwhile |
+/// | 255 | | no more thieves are let in: the owner has closed the ring, or 255 are at work |
 ///
 /// `taken` has more bits than a position needs, so that a thief which sleeps between its look
 /// and its compare-and-swap is found out even after the positions have wrapped around.
@@ -76,10 +77,26 @@ impl Head {
         Head(self.0.wrapping_add(u64::from(count) * ONE_TAKEN).wrapping_add(lag))
     }
 
+    /// Whether a thief that comes now must come again.
+    #[inline(always)]
+    pub(super) fn is_closed(self) -> bool {
+        self.0 & THIEVES_MASK == THIEVES_MASK
+    }
+
+    /// After the owner has claimed all `count` items and shut thieves out, of whom none is there.
+    pub(super) fn closed_by_owner(self, count: u32) -> Head {
+        Head(self.claimed_by_owner(count).0 & !LAG_MASK | THIEVES_MASK)
+    }
+
+    /// After [`AtomicHead::reopen`].
+    pub(super) fn reopened(self) -> Head {
+        Head(self.0 & !THIEVES_MASK)
+    }
+
     /// After one more thief has claimed `count` items; `None` when the thieves' field is full.
     #[inline(always)]
     pub(super) fn claimed_by_thief(self, count: u32) -> Option<Head> {
-        if self.0 & THIEVES_MASK == THIEVES_MASK {
+        if self.is_closed() {
             return None;
         }
         // A lag left behind by earlier thieves means nothing any more: start from zero.
@@ -114,7 +131,7 @@ impl AtomicHead {
         // Acquire: pairs with the Release in replace(). Whoever moved the head to this position
         // had seen a tail at or beyond it, so the tail that we load next is not behind it.
         // It pairs with the Release in thief_done() too: below the floor all copies are done.
-        Head(self.0.load(Canary::RingReleaseRelaxed.weakens(Ordering::Acquire)))
+        Head(self.0.load(canary::RING_RELEASE_RELAXED.weakens(Ordering::Acquire)))
     }
 
     /// Claims: exchanges `current` for `new`, or tells what is there instead (Q1, Q6).
@@ -122,10 +139,17 @@ impl AtomicHead {
     pub(super) fn replace(&self, current: Head, new: Head) -> Result<(), Head> {
         // AcqRel: pairs with itself and with load(); see there. A failure decides nothing but
         // what to try next, and the next success acquires: Relaxed.
+        let success = canary::RING_CLAIM_RELAXED.weakens(Ordering::AcqRel);
         self.0
-            .compare_exchange(current.0, new.0, Ordering::AcqRel, Ordering::Relaxed)
+            .compare_exchange(current.0, new.0, success, Ordering::Relaxed)
             .map(drop)
             .map_err(Head)
+    }
+
+    /// The owner lets thieves in again.
+    pub(super) fn reopen(&self) {
+        // Release: pairs with the Acquire in load(), so that thieves see the new tail.
+        self.0.fetch_sub(THIEVES_MASK, Ordering::Release);
     }
 
     /// A thief has copied out everything that it claimed.
@@ -133,7 +157,7 @@ impl AtomicHead {
     pub(super) fn thief_done(&self) {
         // Release: pairs with the Acquire in load() by which the owner learns that it may
         // overwrite the slots.
-        self.0.fetch_sub(ONE_THIEF, Canary::RingReleaseRelaxed.weakens(Ordering::Release));
+        self.0.fetch_sub(ONE_THIEF, canary::RING_RELEASE_RELAXED.weakens(Ordering::Release));
     }
 }
 
@@ -159,6 +183,8 @@ mod tests {
     fn q6_a_full_thieves_field_is_an_answer_not_an_overflow() {
         let full = Head(Head::at(7).0 + THIEVES_MASK);
         assert_eq!(full.claimed_by_thief(1), None);
+        let closed = Head::at(7).claimed_by_owner(1).closed_by_owner(2);
+        assert_eq!((closed.claimed_by_thief(1), closed.reopened()), (None, Head::at(10)));
         assert_eq!(full.claimed_by_owner(1).position(), 8);
     }
 

@@ -5,7 +5,7 @@
 
 use super::{Full, Owner, Stealer};
 use crate::Steal;
-use crate::sync::canary::Canary;
+use crate::canary;
 use loom::thread;
 
 /// Positions start here, so that every model also crosses the wrap-around.
@@ -93,6 +93,29 @@ fn overflow_under_a_thief() {
     account(taken, 5);
 }
 
+/// What stays in the ring is there for a thief at every instant.
+fn no_false_empty_beside_a_drain() {
+    let mut owner = ring(4, 0..4);
+    let stealer = owner.stealer();
+    let thief = thread::spawn(move || {
+        assert!(!stealer.is_empty(), "a false empty");
+        assert!(!stealer.steal().is_empty(), "a false empty");
+    });
+    drop(owner.drain_half());
+    thief.join().unwrap();
+}
+
+/// The second thief sees the head that the first one moved, and needs the tail that goes with it.
+fn a_moved_head_brings_its_tail() {
+    let mut owner = ring(4, 0..0);
+    let thieves = [owner.stealer(), owner.stealer()]
+        .map(|stealer| thread::spawn(move || stealer.steal().success()));
+    owner.push(0).unwrap();
+    let mut taken: Vec<u32> = thieves.into_iter().filter_map(|t| t.join().unwrap()).collect();
+    drain(&mut owner, &mut taken);
+    account(taken, 1);
+}
+
 /// Not full: what stays moves to other slots.
 fn drain_of_a_part_under_a_thief() {
     let mut owner = ring(4, 0..3);
@@ -123,6 +146,16 @@ fn loom_q3_slots_are_reused_only_after_the_copy() {
 #[test]
 fn loom_q5_overflow_beside_a_thief() {
     loom::model(overflow_under_a_thief);
+}
+
+#[test]
+fn loom_q6_no_false_empty_beside_a_drain() {
+    loom::model(no_false_empty_beside_a_drain);
+}
+
+#[test]
+fn loom_q7_a_moved_head_brings_its_tail() {
+    loom::model(a_moved_head_brings_its_tail);
 }
 
 #[test]
@@ -198,23 +231,35 @@ fn loom_q4_half_into_a_small_ring() {
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_canary_publish_without_release() {
-    Canary::RingPublishRelaxed.model(push_is_seen_with_its_data);
+    canary::RING_PUBLISH_RELAXED.model(push_is_seen_with_its_data);
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_canary_slots_handed_back_without_release() {
-    Canary::RingReleaseRelaxed.model(reuse_under_a_thief);
+    canary::RING_RELEASE_RELAXED.model(reuse_under_a_thief);
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_canary_floor_ignored() {
-    Canary::RingFloorIgnored.model(reuse_under_a_thief);
+    canary::RING_FLOOR_IGNORED.model(reuse_under_a_thief);
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_canary_drain_ignores_thieves() {
-    Canary::RingDrainIgnoresThieves.model(overflow_under_a_thief);
+    canary::RING_DRAIN_IGNORES_THIEVES.model(overflow_under_a_thief);
+}
+
+#[test]
+#[should_panic(expected = "the tail is behind the head")]
+fn loom_canary_claim_without_release() {
+    canary::RING_CLAIM_RELAXED.model(a_moved_head_brings_its_tail);
+}
+
+#[test]
+#[should_panic(expected = "a false empty")]
+fn loom_canary_closed_is_empty() {
+    canary::RING_CLOSED_IS_EMPTY.model(no_false_empty_beside_a_drain);
 }

@@ -4,14 +4,14 @@ use super::drain::Drain;
 use super::head::Head;
 use super::shared::Shared;
 use super::stealer::Stealer;
+use crate::canary;
 use crate::slot::Slot;
-use crate::sync::Arc;
-use crate::sync::canary::Canary;
+use heist_sync::Arc;
 use std::fmt;
 
 /// The ring had no free slot; here is the item back.
 ///
-/// Make room with [`Owner::drain_half`], or run the item elsewhere.
+/// Send it elsewhere, with what [`Owner::drain_half`] takes out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Full<T>(
     /// The item that was not pushed.
@@ -26,7 +26,7 @@ impl<T> fmt::Debug for Full<T> {
 
 impl<T> fmt::Display for Full<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the ring is full; make room with drain_half")
+        f.write_str("the ring is full; send the item elsewhere with what drain_half takes out")
     }
 }
 
@@ -86,7 +86,7 @@ impl<T> Owner<T> {
 
     /// Whether nothing is there to take.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.shared.is_empty()
     }
 
     /// Appends `item`, or gives it back when no slot is free (Q3).
@@ -150,33 +150,33 @@ impl<T> Owner<T> {
 
     /// Takes half of the items out, rounded up, to make room for an overflow (Q5).
     ///
-    /// The *newer* half goes, so that what has waited longest stays here and in order. While a
-    /// thief is copying, the older half goes instead: the newer one could only be had by moving
-    /// the rest to slots that the thief may still be reading. What the caller does not take
-    /// from the iterator is dropped with it.
+    /// The *newer* half goes, so that what has waited longest stays here and in order. What the
+    /// caller does not take from the iterator is dropped with it.
     ///
-    /// Thieves see an empty ring for a moment. A scheduler that lets them sleep on that must
-    /// wake one afterwards, as it does after every push.
+    /// While a thief is copying nothing is taken out, for the thief is making room already.
+    /// So a push may fail again after this: send the one item elsewhere, do not loop.
     pub fn drain_half(&mut self) -> Drain<'_, T> {
         loop {
             self.head = self.shared.head.load();
             let start = self.head.position();
             let len = self.tail.wrapping_sub(start);
-            let gone = len.div_ceil(2);
-            let kept = len - gone;
-            if self.head.has_thieves() && !Canary::RingDrainIgnoresThieves.sings() {
-                if self.claim(gone) {
-                    return Drain::new(self, start, gone);
-                }
-            } else if self.claim(len) {
+            let is_shared = self.head.has_thieves() && !canary::RING_DRAIN_IGNORES_THIEVES.sings();
+            if len == 0 || is_shared {
+                return Drain::new(self, start, 0);
+            }
+            let closed = self.head.closed_by_owner(len);
+            if self.shared.head.replace(self.head, closed).is_ok() {
+                let kept = len / 2;
+                self.head = closed.reopened();
                 self.republish(start, kept);
-                return Drain::new(self, start.wrapping_add(kept), gone);
+                self.shared.head.reopen();
+                return Drain::new(self, start.wrapping_add(kept), len - kept);
             }
         }
     }
 
     /// Appends the `count` items from `start` on to the tail again, oldest first, after the
-    /// owner has claimed the whole ring and no thief is copying: all slots are its own now.
+    /// owner has closed the ring: all slots are its own now.
     fn republish(&mut self, start: u32, count: u32) {
         let capacity = self.shared.capacity();
         self.limit = self.head.position().wrapping_add(capacity);
@@ -221,7 +221,7 @@ impl<T> Owner<T> {
     #[cold]
     fn raise_limit(&mut self) {
         self.head = self.shared.head.load();
-        let floor = match Canary::RingFloorIgnored.sings() {
+        let floor = match canary::RING_FLOOR_IGNORED.sings() {
             false => self.head.floor(),
             true => self.head.position(),
         };

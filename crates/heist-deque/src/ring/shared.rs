@@ -1,10 +1,10 @@
 //! What a ring's owner and its thieves share.
 
 use super::head::{AtomicHead, Head, MAX_CAPACITY};
+use crate::canary;
 use crate::slot::{Slot, drop_each};
-use crate::sync::canary::Canary;
-use crate::sync::{AtomicU32, Ordering, model_has_failed};
 use crossbeam_utils::CachePadded;
+use heist_sync::{AtomicU32, Ordering, model_has_failed};
 
 /// The slots and the two ends of a ring.
 ///
@@ -62,7 +62,7 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn publish(&self, tail: u32) {
         // Release: pairs with the Acquire in tail(): whoever sees the index sees the data.
-        self.tail.store(tail, Canary::RingPublishRelaxed.weakens(Ordering::Release));
+        self.tail.store(tail, canary::RING_PUBLISH_RELAXED.weakens(Ordering::Release));
     }
 
     /// The position after the newest item, for thieves.
@@ -77,6 +77,13 @@ impl<T> Shared<T> {
         let head = self.head.load().position();
         // Between the two loads the tail may have run ahead of a head that is out of date.
         (self.tail().wrapping_sub(head) as usize).min(self.slots.len())
+    }
+
+    /// Whether nothing is there to claim. A ring that is closed for a moment is not empty: an
+    /// item that stays in the ring is never overlooked.
+    pub(super) fn is_empty(&self) -> bool {
+        let head = self.head.load();
+        !head.is_closed() && self.tail() == head.position()
     }
 }
 

@@ -3,8 +3,9 @@
 use super::owner::Owner;
 use super::shared::Shared;
 use crate::Steal;
+use crate::canary;
 use crate::slot::mirror_run;
-use crate::sync::Arc;
+use heist_sync::Arc;
 use std::fmt;
 
 /// A handle that steals from a ring. Any number of threads may use it at once; those that
@@ -25,7 +26,7 @@ impl<T> Stealer<T> {
 
     /// Whether nothing was there to take.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.shared.is_empty()
     }
 
     /// Takes the oldest item.
@@ -72,7 +73,11 @@ impl<T> Stealer<T> {
     fn claim(&self, how_many: impl FnOnce(u32) -> u32) -> Steal<Loot<'_, T>> {
         // The head first: see AtomicHead::load for why the tail cannot then be behind it.
         let head = self.shared.head.load();
+        if head.is_closed() && !canary::RING_CLOSED_IS_EMPTY.sings() {
+            return Steal::Retry;
+        }
         let len = self.shared.tail().wrapping_sub(head.position());
+        debug_assert!(len as i32 >= 0, "the tail is behind the head");
         if len == 0 {
             return Steal::Empty;
         }

@@ -10,11 +10,11 @@
 //! use an ordinary full fence: slower for the frequent side, equally right. Under loom both
 //! sides are ordinary fences too, so what loom checks is the protocol, not the kernel.
 
-use super::{Ordering, fence};
+use crate::{Ordering, fence};
 
 /// Which of the two ways this process uses. It never changes while the process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Barrier {
+pub enum Barrier {
     /// The rare side calls the kernel; the frequent side only holds the compiler back.
     Process,
     /// Both sides run a full fence.
@@ -23,13 +23,13 @@ pub(crate) enum Barrier {
 
 impl Barrier {
     /// What this process can do.
-    pub(crate) fn detect() -> Barrier {
+    pub fn detect() -> Barrier {
         if kernel::register() { Barrier::Process } else { Barrier::Fence }
     }
 
     /// The frequent side: between its store and its load.
     #[inline(always)]
-    pub(crate) fn light(self) {
+    pub fn light(self) {
         match self {
             Barrier::Process => std::sync::atomic::compiler_fence(Ordering::SeqCst),
             Barrier::Fence => fence(Ordering::SeqCst),
@@ -40,7 +40,7 @@ impl Barrier {
     /// barrier back after it had granted it (a sandbox closed later); then nothing was ordered
     /// and the caller must not go on.
     #[must_use = "without the barrier nothing is ordered"]
-    pub(crate) fn heavy(self) -> bool {
+    pub fn heavy(self) -> bool {
         match self {
             Barrier::Process => kernel::barrier(),
             Barrier::Fence => {
@@ -51,7 +51,7 @@ impl Barrier {
     }
 }
 
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(all(target_os = "linux", not(loom), not(miri)))]
 mod kernel {
     use std::sync::OnceLock;
 
@@ -75,7 +75,7 @@ mod kernel {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(loom))))]
+#[cfg(not(all(target_os = "linux", not(loom), not(miri))))]
 mod kernel {
     pub(super) fn register() -> bool {
         false

@@ -3,33 +3,34 @@
 //! To find the interleavings that matter, loom looks for accesses of two threads to the same
 //! atomic of which one is a write. It remembers only the *last* access. When a thread loads a
 //! word and then exchanges it, its own load hides the earlier load of the other thread, and the
-//! interleaving in which the exchange comes first is never tried. Nearly everything in this
-//! crate is a load followed by an exchange. So every access here is announced by a store to a
+//! interleaving in which the exchange comes first is never tried. Nearly everything in our
+//! protocols is a load followed by an exchange. So every access here is announced by a store to a
 //! companion that nobody reads: stores conflict with each other whatever follows, and Relaxed
 //! ones order nothing, so that the memory model stays as it is.
 
-pub(crate) use loom::cell::UnsafeCell;
-pub(crate) use loom::sync::Arc;
-pub(crate) use loom::sync::atomic::fence;
+pub use loom::cell::UnsafeCell;
+pub use loom::sync::Arc;
+pub use loom::sync::atomic::fence;
 
 use loom::sync::atomic::{self, Ordering};
 
 /// Whether a model has failed and is being torn down. Then loom's atomics can no longer be
 /// used, and a destructor that did would turn the report into an abort.
-pub(crate) fn model_has_failed() -> bool {
+pub fn model_has_failed() -> bool {
     std::thread::panicking()
 }
 
 macro_rules! announced {
     ($(#[$doc:meta])* $name:ident $(<$param:ident>)?, $inner:ty, $value:ty) => {
         $(#[$doc])*
-        pub(crate) struct $name $(<$param>)? {
+        /// Loom's atomic of this name, each access announced.
+        pub struct $name $(<$param>)? {
             value: $inner,
             announcement: atomic::AtomicBool,
         }
 
         impl $(<$param>)? $name $(<$param>)? {
-            pub(crate) fn new(value: $value) -> Self {
+            pub fn new(value: $value) -> Self {
                 $name { value: <$inner>::new(value), announcement: atomic::AtomicBool::new(false) }
             }
 
@@ -38,7 +39,7 @@ macro_rules! announced {
                 &self.value
             }
 
-            pub(crate) fn load(&self, order: Ordering) -> $value {
+            pub fn load(&self, order: Ordering) -> $value {
                 self.announced().load(order)
             }
 
@@ -52,25 +53,25 @@ announced!(AtomicU32, atomic::AtomicU32, u32);
 announced!(AtomicU64, atomic::AtomicU64, u64);
 
 impl AtomicBool {
-    pub(crate) fn store(&self, value: bool, order: Ordering) {
+    pub fn store(&self, value: bool, order: Ordering) {
         self.announced().store(value, order);
     }
 }
 
 impl<T> AtomicPtr<T> {
-    pub(crate) fn store(&self, value: *mut T, order: Ordering) {
+    pub fn store(&self, value: *mut T, order: Ordering) {
         self.announced().store(value, order);
     }
 }
 
 impl AtomicU32 {
-    pub(crate) fn store(&self, value: u32, order: Ordering) {
+    pub fn store(&self, value: u32, order: Ordering) {
         self.announced().store(value, order);
     }
 }
 
 impl AtomicU64 {
-    pub(crate) fn compare_exchange(
+    pub fn compare_exchange(
         &self,
         current: u64,
         new: u64,
@@ -80,7 +81,7 @@ impl AtomicU64 {
         self.announced().compare_exchange(current, new, success, failure)
     }
 
-    pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+    pub fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
         self.announced().fetch_sub(value, order)
     }
 }
