@@ -15,6 +15,9 @@ pub enum Runtime {
     Heist,
     Crossbeam,
     St3,
+    Tokio,
+    Smol,
+    Nio,
 }
 
 impl Runtime {
@@ -24,6 +27,9 @@ impl Runtime {
             Runtime::Heist => "heist",
             Runtime::Crossbeam => "crossbeam",
             Runtime::St3 => "st3",
+            Runtime::Tokio => "tokio",
+            Runtime::Smol => "smol",
+            Runtime::Nio => "nio",
         }
     }
 }

@@ -10,9 +10,11 @@
 //! - [`benches`]: the registry, one module a group of benches
 //! - [`select`]: which benches and sides a command line means
 //! - [`mod@bench`], [`mod@unit`], [`tally`]: what a bench is made of
+//! - [`alloc`]: the allocator under all of it
 //! - [`run`], [`order`], [`calibrate`]: the measurement
 //! - [`stats`], [`report`], [`progress`]: what comes out of it
 
+pub mod alloc;
 pub mod bench;
 pub mod benches;
 pub mod calibrate;

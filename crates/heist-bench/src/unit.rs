@@ -11,6 +11,8 @@ pub enum Unit {
     Ms,
     MiB,
     B,
+    /// Context switches; the fewer, the better.
+    Switches,
     /// Operations per second; the name has to end in `/s`, as in `items/s`.
     Rate(&'static str),
 }
@@ -23,6 +25,7 @@ impl Unit {
             Unit::Ms => "ms",
             Unit::MiB => "MiB",
             Unit::B => "B",
+            Unit::Switches => "csw",
             Unit::Rate(name) => name,
         }
     }
@@ -43,7 +46,7 @@ impl Unit {
     ///
     /// # Panics
     ///
-    /// With a unit of memory: such a bench returns `Sample::Value`.
+    /// With a unit that is none of time: such a bench returns `Sample::Value`.
     pub fn of_time(self, elapsed: Duration, operations: u64) -> f64 {
         let seconds = elapsed.as_secs_f64();
         let operations = operations as f64;
@@ -52,7 +55,7 @@ impl Unit {
             Unit::Us => seconds * 1e6 / operations,
             Unit::Ms => seconds * 1e3 / operations,
             Unit::Rate(_) => operations / seconds,
-            Unit::MiB | Unit::B => {
+            Unit::MiB | Unit::B | Unit::Switches => {
                 panic!("Unit::of_time: {self} is no unit of time; return Sample::Value instead")
             }
         }
@@ -70,8 +73,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lower_is_better_for_time_and_memory() {
-        for unit in [Unit::Ns, Unit::Us, Unit::Ms, Unit::MiB, Unit::B] {
+    fn lower_is_better_for_all_that_is_spent() {
+        for unit in [Unit::Ns, Unit::Us, Unit::Ms, Unit::MiB, Unit::B, Unit::Switches] {
             assert_eq!(unit.ratio(10.0, 25.0), Some(2.5), "{unit}");
             assert_eq!(unit.ratio(25.0, 10.0), Some(0.4), "{unit}");
         }

@@ -44,10 +44,37 @@ fn list_shows_each_bench_with_its_runtimes() {
         "ring_contended",
         "ring_steal_half",
     ] {
-        let mut lines = text.lines();
-        let line = lines.find(|line| line.split_whitespace().next() == Some(name)).expect(name);
+        let line = line_of(&text, name);
         assert!(line.contains("[heist, crossbeam"), "{line}");
     }
+    for name in [
+        "spawn_local",
+        "spawn_many_local",
+        "spawn_remote_idle",
+        "remote_busy1",
+        "remote_busy2",
+        "remote_spawn",
+        "remote_spawn_p1",
+        "remote_spawn_p2",
+        "remote_spawn_p4",
+        "yield_many",
+        "ping_pong",
+        "chained_spawn",
+        "spawn_await",
+        "mpsc",
+        "oneshot",
+        "wake_latency",
+        "task_bytes",
+        "idle",
+    ] {
+        let line = line_of(&text, name);
+        assert!(line.contains("[heist, tokio, smol"), "{line}");
+    }
+}
+
+fn line_of<'a>(list: &'a str, name: &str) -> &'a str {
+    let mut lines = list.lines();
+    lines.find(|line| line.split_whitespace().next() == Some(name)).expect(name)
 }
 
 #[test]
@@ -91,6 +118,15 @@ fn all_benches_run_and_lose_nothing() {
     let list = stdout(&heist_bench(&["--list"]));
     let heist = rows(&path).iter().filter(|row| row["runtime"] == "heist").count();
     assert_eq!(heist, list.lines().count());
+}
+
+/// Nothing may need a second worker to make progress, nor find as many as there are cores.
+#[test]
+fn runtimes_run_with_any_number_of_workers() {
+    for (filter, workers) in [("wake_latency", "1"), ("remote_busy2", "1"), ("spawn_local", "5")] {
+        let output = heist_bench(&[filter, "--quick", "--workers", workers]);
+        assert!(output.status.success(), "{filter}, {workers} workers: {}", stderr(&output));
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Every example runs, and checks its own results.
 
-#[path = "../examples/tour.rs"]
-mod tour;
+#[path = "../examples/queues.rs"]
+mod queues;
 
 #[test]
-fn tour_runs() {
-    tour::main();
+fn queues_runs() {
+    queues::main();
 }

@@ -13,8 +13,8 @@ pub use canary::Canary;
 
 #[cfg(not(loom))]
 mod primitives {
-    pub use std::sync::Arc;
-    pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
+    pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
+    pub use std::sync::{Arc, Mutex, MutexGuard};
 
     /// `std`'s cell behind loom's interface: access only through a raw pointer for the duration
     /// of a closure, which is what lets loom see who reads and who writes.
@@ -40,6 +40,45 @@ mod primitives {
         }
     }
 
+    /// `std`'s condition variable behind an interface that a model can have too.
+    #[derive(Debug, Default)]
+    pub struct Condvar(std::sync::Condvar);
+
+    impl Condvar {
+        /// One that nobody waits for.
+        pub const fn new() -> Self {
+            Condvar(std::sync::Condvar::new())
+        }
+
+        /// Waits for a notification. May return without one.
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+
+        /// Waits for a notification, at most as long as `timeout`; also tells whether that has
+        /// passed. `guard` is that of `mutex`.
+        pub fn wait_timeout<'a, T>(
+            &self,
+            _mutex: &'a Mutex<T>,
+            guard: MutexGuard<'a, T>,
+            timeout: std::time::Duration,
+        ) -> (MutexGuard<'a, T>, bool) {
+            let waited = self.0.wait_timeout(guard, timeout);
+            let (guard, result) = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+            (guard, result.timed_out())
+        }
+
+        /// Wakes one of those who wait.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes all who wait.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+
     /// Whether a model has failed and is being torn down; see loom's side.
     #[inline(always)]
     pub fn model_has_failed() -> bool {
@@ -54,3 +93,16 @@ mod primitives;
 
 pub use primitives::*;
 pub use std::sync::atomic::Ordering;
+
+/// Thread-locals: `std`'s, initialised at compile time, or loom's, whose threads are not the
+/// system's.
+#[cfg(not(loom))]
+#[macro_export]
+macro_rules! thread_local {
+    ($($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $init:expr;)*) => {
+        $(::std::thread_local! { $(#[$meta])* $vis static $name: $type = const { $init }; })*
+    };
+}
+
+#[cfg(loom)]
+pub use loom::thread_local;

@@ -9,8 +9,8 @@
 //! ones order nothing, so that the memory model stays as it is.
 
 pub use loom::cell::UnsafeCell;
-pub use loom::sync::Arc;
 pub use loom::sync::atomic::fence;
+pub use loom::sync::{Arc, Mutex, MutexGuard};
 
 use loom::sync::atomic::{self, Ordering};
 
@@ -43,6 +43,23 @@ macro_rules! announced {
                 self.announced().load(order)
             }
 
+            pub fn store(&self, value: $value, order: Ordering) {
+                self.announced().store(value, order);
+            }
+
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.announced().swap(value, order)
+            }
+
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.announced().compare_exchange(current, new, success, failure)
+            }
         }
     };
 }
@@ -51,37 +68,71 @@ announced!(AtomicBool, atomic::AtomicBool, bool);
 announced!(AtomicPtr<T>, atomic::AtomicPtr<T>, *mut T);
 announced!(AtomicU32, atomic::AtomicU32, u32);
 announced!(AtomicU64, atomic::AtomicU64, u64);
+announced!(AtomicUsize, atomic::AtomicUsize, usize);
 
-impl AtomicBool {
-    pub fn store(&self, value: bool, order: Ordering) {
-        self.announced().store(value, order);
-    }
+macro_rules! counting {
+    ($name:ident, $value:ty) => {
+        impl $name {
+            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.announced().fetch_add(value, order)
+            }
+
+            pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.announced().fetch_sub(value, order)
+            }
+
+            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.announced().fetch_or(value, order)
+            }
+
+            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.announced().fetch_and(value, order)
+            }
+
+            pub fn fetch_xor(&self, value: $value, order: Ordering) -> $value {
+                self.announced().fetch_xor(value, order)
+            }
+        }
+    };
 }
 
-impl<T> AtomicPtr<T> {
-    pub fn store(&self, value: *mut T, order: Ordering) {
-        self.announced().store(value, order);
-    }
-}
+counting!(AtomicU32, u32);
+counting!(AtomicU64, u64);
+counting!(AtomicUsize, usize);
 
-impl AtomicU32 {
-    pub fn store(&self, value: u32, order: Ordering) {
-        self.announced().store(value, order);
-    }
-}
+/// loom's condition variable. A model knows no time: a timeout of zero passes at once, any other
+/// never.
+#[derive(Debug, Default)]
+pub struct Condvar(loom::sync::Condvar);
 
-impl AtomicU64 {
-    pub fn compare_exchange(
+impl Condvar {
+    pub fn new() -> Self {
+        Condvar(loom::sync::Condvar::new())
+    }
+
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn wait_timeout<'a, T>(
         &self,
-        current: u64,
-        new: u64,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<u64, u64> {
-        self.announced().compare_exchange(current, new, success, failure)
+        mutex: &'a Mutex<T>,
+        guard: MutexGuard<'a, T>,
+        timeout: std::time::Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        if timeout.is_zero() {
+            // Others get their turn between the two, as they do while a real timeout passes.
+            drop(guard);
+            return (mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner()), true);
+        }
+        (self.wait(guard), false)
     }
 
-    pub fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
-        self.announced().fetch_sub(value, order)
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    pub fn notify_all(&self) {
+        self.0.notify_all();
     }
 }

@@ -1,12 +1,15 @@
 //! The registry: one module a group of benches.
 
 pub mod queues;
+pub mod runtimes;
 
 use crate::bench::Bench;
 
 /// All benches, in the order in which they run.
 pub fn all() -> Vec<Bench> {
-    queues::benches()
+    let mut benches = queues::benches();
+    benches.extend(runtimes::benches());
+    benches
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::alloc;
 use crate::bench::{Bench, Runtime};
 use crate::run::{Measured, Plan};
 use crate::stats::{Stats, geometric_mean};
@@ -21,8 +22,11 @@ impl Table {
     pub fn header(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
         writeln!(
             out,
-            "{} samples a side, interleaved, {} workers; a ratio above 1 means heist is faster",
-            plan.samples, plan.setup.workers
+            "{} samples a side, interleaved, {} workers, {} allocator; \
+             a ratio above 1 means heist is better",
+            plan.samples,
+            plan.setup.workers,
+            alloc::NAME
         )?;
         writeln!(
             out,

@@ -25,6 +25,13 @@ fn account(mut owner: Owner<u32>, mut taken: Vec<u32>, count: u32) {
     assert!(taken.iter().copied().eq(0..count), "not exactly once: {taken:?}");
 }
 
+/// For models with more steps: three preemptions would take minutes.
+fn with_two_preemptions(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(model);
+}
+
 /// A thief that tries so many times to take one.
 fn thief(stealer: Stealer<u32>, attempts: usize) -> thread::JoinHandle<Vec<u32>> {
     thread::spawn(move || (0..attempts).filter_map(|_| stealer.steal().success()).collect())
@@ -135,7 +142,7 @@ fn loom_q2_growth_and_reuse_beside_a_thief() {
 
 #[test]
 fn loom_q2_growth_beside_two_thefts() {
-    loom::model(|| {
+    with_two_preemptions(|| {
         let mut owner = deque(2, 0..2);
         let thief = thief(owner.stealer(), 2);
         owner.push(2);
@@ -177,7 +184,7 @@ fn loom_q6_two_thieves_at_the_last_item() {
 
 #[test]
 fn loom_q6_two_thieves_and_a_popping_owner() {
-    loom::model(|| {
+    with_two_preemptions(|| {
         let mut owner = deque(2, 0..2);
         let thieves = [thief(owner.stealer(), 1), thief(owner.stealer(), 1)];
         let mut taken: Vec<u32> = owner.pop().into_iter().collect();

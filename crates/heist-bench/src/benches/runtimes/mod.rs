@@ -1,0 +1,137 @@
+//! Async runtimes: what a spawn, a wake-up, a parked task and an idle second cost.
+//!
+//! Each workload is a `Story`, written once against `AsyncRuntime`, which hides how the
+//! runtimes differ. Channels are the same crate on all sides, `tokio::sync`, which needs no
+//! runtime.
+//!
+//! - `sides`: the runtimes
+//! - `driver`: the thread a side is driven from, and what happens if it gets stuck
+//! - `roll`: proof that each task ran once
+//! - the rest: the stories, a file a theme
+
+mod busy;
+mod channels;
+mod driver;
+mod idle;
+mod memory;
+mod producers;
+mod roll;
+mod sides;
+mod spawn;
+mod threads;
+mod turns;
+mod wake;
+
+use std::io;
+
+use futures_lite::future::block_on;
+
+use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
+use crate::unit::Unit;
+use driver::Driver;
+use threads::Tid;
+
+pub fn benches() -> Vec<Bench> {
+    let mut benches = spawn::benches();
+    benches.extend(busy::benches());
+    benches.extend(producers::benches());
+    benches.extend(turns::benches());
+    benches.extend(channels::benches());
+    benches.extend([wake::bench(), memory::bench(), idle::bench()]);
+    benches
+}
+
+/// A runtime as the stories see it; static calls only, so that this layer costs nothing.
+trait AsyncRuntime: Sized + 'static {
+    /// For spawns from threads that are not the runtime's.
+    type Handle: Clone + Send + Sync + 'static;
+    type Task<T: Send + 'static>: Send + Sync + 'static;
+
+    fn start(workers: usize) -> io::Result<Self>;
+
+    fn handle(&self) -> Self::Handle;
+
+    /// Bounds as narrow as the pickiest runtime has them.
+    fn block_on<F>(&self, future: F) -> F::Output
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static;
+
+    /// To be called by a task of the runtime, or within its `block_on`.
+    fn spawn<F>(future: F) -> Self::Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static;
+
+    fn spawn_from_outside<F>(handle: &Self::Handle, future: F) -> Self::Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static;
+
+    /// Panics if the task has.
+    fn join<T: Send + 'static>(task: Self::Task<T>) -> impl Future<Output = T> + Send;
+
+    /// Lets the task run without anybody waiting for it.
+    fn detach<T: Send + 'static>(task: Self::Task<T>);
+
+    fn yield_now() -> impl Future<Output = ()> + Send;
+
+    /// Threads of the runtime that were there before `start`.
+    fn older_threads(&self) -> Vec<Tid> {
+        Vec::new()
+    }
+}
+
+/// A workload. One value per side; it lives on the side's driver thread.
+trait Story: 'static {
+    /// Whether each sample is to find a runtime that has done nothing yet.
+    const FRESH: bool = false;
+
+    /// Called when the runtime is up, and before that of the next side is.
+    fn ready<R: AsyncRuntime>(&mut self, _runtime: &R) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// What it sets going has come to an end when it returns: the next sample is another
+    /// side's.
+    fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault>;
+}
+
+/// The bench of a story that `make` makes, with all runtimes.
+fn bench<S, M>(name: &'static str, about: &'static str, unit: Unit, make: M) -> Bench
+where
+    S: Story,
+    M: Fn(&Setup) -> S + Copy + Send + 'static,
+{
+    // A workload of a given size, done as often as a sample of some length takes; what is not
+    // a time does not get better by that.
+    let pace = if unit == Unit::Ns { Pace::Calibrated } else { Pace::Once };
+    Bench::new(name, about, unit, pace)
+        .side(Runtime::Heist, move |setup| subject::<sides::Heist, S, M>(setup, make))
+        .side(Runtime::Tokio, move |setup| subject::<sides::Tokio, S, M>(setup, make))
+        .side(Runtime::Smol, move |setup| subject::<sides::Smol, S, M>(setup, make))
+        .side(Runtime::Nio, move |setup| subject::<sides::Nio, S, M>(setup, make))
+}
+
+fn subject<R, S, M>(
+    setup: &Setup,
+    make: M,
+) -> Result<impl FnMut(u64) -> Result<Sample, Fault> + use<R, S, M>, Fault>
+where
+    R: AsyncRuntime,
+    S: Story,
+    M: Fn(&Setup) -> S + Send + 'static,
+{
+    let mut driver = Driver::start::<R, S>(*setup, make, driver::GIVE_UP)?;
+    Ok(move |iterations| driver.sample(iterations))
+}
+
+/// Runs `future` as a task of the runtime and waits for it from outside.
+fn on_worker<R, F>(runtime: &R, future: F) -> F::Output
+where
+    R: AsyncRuntime,
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    block_on(R::join(R::spawn_from_outside(&runtime.handle(), future)))
+}

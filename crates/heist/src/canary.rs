@@ -1,0 +1,31 @@
+//! The mistakes that loom must find in this crate's protocols, each named at the code that it
+//! would break.
+
+use heist_sync::Canary;
+
+/// Wake-ups and polls do not pass on what was done before them.
+pub(crate) const TASK_UPDATE_RELAXED: Canary = Canary::new("task update relaxed");
+/// The output is announced before it is visible.
+pub(crate) const TASK_COMPLETE_RELAXED: Canary = Canary::new("task complete relaxed");
+/// A wake-up during a poll is forgotten.
+pub(crate) const TASK_WAKE_IN_POLL_LOST: Canary = Canary::new("task wake in poll lost");
+/// A worker goes to sleep without looking once more.
+pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
+/// A submitter does not order its push before its look at who is idle.
+pub(crate) const IDLE_NO_LIGHT_BARRIER: Canary = Canary::new("idle no light barrier");
+/// A worker that goes to sleep does not order that before its last look.
+pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barrier");
+/// A blocking thread runs what it took and calls nobody for what is left.
+pub(crate) const BLOCKING_NO_CHAIN: Canary = Canary::new("blocking no chain");
+/// A blocking thread that slept too long ends though it has been called for.
+pub(crate) const BLOCKING_EXPIRE_UNCHECKED: Canary = Canary::new("blocking expire unchecked");
+/// A blocking thread that ends does not look at what came meanwhile.
+pub(crate) const BLOCKING_END_FORGETS: Canary = Canary::new("blocking end forgets");
+/// When a blocking thread cannot be started, nobody is called in its place.
+pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failure forgets");
+/// Blocking threads that sleep are not told that the runtime goes down.
+pub(crate) const BLOCKING_CLOSE_SILENT: Canary = Canary::new("blocking close silent");
+/// A wake-up does not pass on what was done before it.
+pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
+/// A wake-up does not wait until the sleeper sleeps.
+pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");

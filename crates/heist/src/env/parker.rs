@@ -1,0 +1,70 @@
+//! Sleeping and being woken.
+
+use crate::canary;
+use heist_sync::{AtomicU32, Condvar, Mutex, MutexGuard, Ordering};
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+/// Puts a thread to sleep, and lets any other wake it. A wake-up that comes first is kept.
+///
+/// | state | meaning |
+/// |---|---|
+/// | EMPTY | nobody sleeps, and no wake-up is kept |
+/// | PARKED | a thread sleeps, or is about to and holds the lock |
+/// | NOTIFIED | a wake-up is kept |
+pub(crate) struct Parker {
+    state: AtomicU32,
+    lock: Mutex<()>,
+    wake_up: Condvar,
+}
+
+const EMPTY: u32 = 0;
+const PARKED: u32 = 1;
+const NOTIFIED: u32 = 2;
+
+impl Parker {
+    pub(crate) fn new() -> Self {
+        Parker { state: AtomicU32::new(EMPTY), lock: Mutex::new(()), wake_up: Condvar::new() }
+    }
+
+    /// Sleeps until [`unpark`](Self::unpark) has been called since the last time. For one thread
+    /// at a time.
+    pub(crate) fn park(&self) {
+        if self.take_wake_up() {
+            return;
+        }
+        let mut guard = self.lock();
+        // Relaxed: either way the wake-up is acquired by take_wake_up() below.
+        let _ = self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        while self.state.load(Ordering::Relaxed) == PARKED {
+            guard = self.wake_up.wait(guard);
+        }
+        drop(guard);
+        let woken = self.take_wake_up();
+        debug_assert!(woken, "only a wake-up ends PARKED");
+    }
+
+    fn take_wake_up(&self) -> bool {
+        // Acquire: pairs with the Release in unpark().
+        self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED
+    }
+
+    /// Wakes the thread that sleeps, or the next one to come.
+    pub(crate) fn unpark(&self) {
+        // Release: pairs with the Acquire in take_wake_up().
+        let order = canary::PARKER_UNPARK_RELAXED.weakens(Ordering::Release);
+        if self.state.swap(NOTIFIED, order) == PARKED {
+            // From PARKED on the sleeper holds the lock until it sleeps. Having had it, we know
+            // that it does, and that it will not miss the notification.
+            if !canary::PARKER_NO_LOCK.sings() {
+                drop(self.lock());
+            }
+            self.wake_up.notify_one();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

@@ -1,0 +1,59 @@
+//! Sleeping in every interleaving that loom can find. A wake-up that is lost is a deadlock.
+
+use super::Parker;
+use crate::canary;
+use heist_sync::UnsafeCell;
+use loom::thread;
+
+struct Scene {
+    parker: Parker,
+    message: UnsafeCell<u32>,
+}
+
+// SAFETY: (I1) that the accesses are ordered is what the model checks.
+unsafe impl Sync for Scene {}
+
+/// One thread leaves a message and wakes, the other sleeps and reads it. Leaked: when a model
+/// deadlocks, loom's objects can no longer be dropped.
+fn a_message() {
+    let scene: &'static Scene =
+        Box::leak(Box::new(Scene { parker: Parker::new(), message: UnsafeCell::new(0) }));
+    let sleeper = thread::spawn(move || {
+        scene.parker.park();
+        // SAFETY: (I1) written before the wake-up.
+        assert_eq!(scene.message.with(|text| unsafe { *text }), 5);
+    });
+    // SAFETY: (I1) read after the wake-up.
+    scene.message.with_mut(|text| unsafe { *text = 5 });
+    scene.parker.unpark();
+    sleeper.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_wake_up_is_kept_or_heard() {
+    loom::model(a_message);
+}
+
+/// Two wake-ups at once end one sleep, or two.
+#[test]
+fn loom_i1_two_wakers() {
+    loom::model(|| {
+        let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
+        let other = thread::spawn(move || parker.unpark());
+        parker.unpark();
+        parker.park();
+        other.join().unwrap();
+    });
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_canary_unpark_relaxed() {
+    canary::PARKER_UNPARK_RELAXED.model(a_message);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_unpark_without_lock() {
+    canary::PARKER_NO_LOCK.model(a_message);
+}

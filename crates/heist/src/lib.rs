@@ -1,0 +1,37 @@
+//! A work-stealing runtime: async tasks and blocking closures on one set of workers.
+//!
+//! The names, signatures and meanings are Tokio's wherever they make sense, so that a program
+//! moves over with one line in its manifest: `tokio = { package = "heist", … }`.
+//!
+//! ```
+//! #[heist::main]
+//! async fn main() {
+//!     let tasks: Vec<_> = (0..100).map(|n: u64| heist::spawn(async move { n * n })).collect();
+//!     let mut sum = 0;
+//!     for task in tasks {
+//!         sum += task.await.unwrap();
+//!     }
+//!     assert_eq!(sum, 328_350);
+//! }
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | [`runtime`] | building, entering and shutting down runtimes |
+//! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
+//!
+//! Not promised: which worker runs a task, the order between tasks, how long a steal takes, that
+//! one attempt to steal succeeds, and the exact number of threads.
+#![warn(missing_docs)]
+
+mod canary;
+mod env;
+pub mod runtime;
+mod scheduler;
+pub mod task;
+mod tokio_parts;
+
+pub use heist_macros::{main, test};
+pub use task::spawn;
+pub use tokio_parts::{io, join, pin, select, sync, try_join};

@@ -1,0 +1,204 @@
+//! Runtimes: how one is built, entered, used and shut down.
+
+mod block_on;
+mod blocking;
+mod builder;
+pub(crate) mod context;
+mod current_thread;
+mod global;
+mod handle;
+
+pub use builder::Builder;
+pub use context::{EnterGuard, TryCurrentError};
+pub use handle::Handle;
+
+pub use crate::scheduler::RuntimeFlavor;
+
+use crate::task::JoinHandle;
+use current_thread::Driver;
+use std::future::Future;
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+/// A set of workers and everything that runs on them. Dropping it shuts it down: every future
+/// that is left is dropped, closures of [`spawn_blocking`](Self::spawn_blocking) that have not
+/// begun are cancelled, those that have are waited for, and all threads are joined.
+#[derive(Debug)]
+pub struct Runtime {
+    handle: Handle,
+    threads: Vec<thread::JoinHandle<()>>,
+    /// For the flavour without threads.
+    driver: Option<Driver>,
+    /// Whether dropping it waits for what is running.
+    waits: bool,
+}
+
+impl Runtime {
+    /// A runtime with a worker for each core.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
+    pub fn new() -> io::Result<Runtime> {
+        Builder::new_multi_thread().enable_all().build()
+    }
+
+    /// A handle, to be cloned and sent where it is needed.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Runs a future on the workers.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// Runs a closure that may block on a thread of its own; see
+    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.handle.spawn_blocking(closure)
+    }
+
+    /// Runs a future on this thread, and waits for it. What it spawns runs on the workers; on a
+    /// runtime without worker threads, on this thread too.
+    ///
+    /// # Panics
+    /// If it is called from a task: a worker that waits here runs nothing else. Await the future
+    /// instead.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.handle.wait_in("Runtime::block_on", || match &self.driver {
+            Some(driver) => driver.block_on(future),
+            None => block_on::block_on(future),
+        })
+    }
+
+    /// Makes this the runtime of the calling thread, for as long as the guard lives.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.handle.enter()
+    }
+
+    /// Shuts down and waits at most this long for polls and blocking closures that are going on.
+    /// A thread that is stuck longer is left behind.
+    pub fn shutdown_timeout(mut self, timeout: Duration) {
+        self.waits = false;
+        self.close();
+        let threads = std::mem::take(&mut self.threads);
+        let handle = self.handle.clone();
+        let own_thread = handle.scheduler.blocking.own_thread();
+        // A thread cannot be joined with a time limit; one that joins them all can be waited for.
+        let (done, all_done) = std::sync::mpsc::channel::<()>();
+        let joiner = thread::Builder::new().name("heist-shutdown".into()).spawn(move || {
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+            handle.scheduler.blocking.join(own_thread);
+            drop(done);
+        });
+        if joiner.is_ok() {
+            let _ = all_done.recv_timeout(timeout);
+        }
+    }
+
+    /// Shuts down without waiting for anything. May be called from anywhere.
+    pub fn shutdown_background(mut self) {
+        self.waits = false;
+        self.close();
+    }
+
+    /// Cancels everything that is not running.
+    fn close(&self) {
+        self.handle.scheduler.shut_down();
+        if let Some(driver) = &self.driver {
+            driver.shut_down();
+        }
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.close();
+        if !self.waits {
+            return;
+        }
+        if context::is_in_task() {
+            if thread::panicking() {
+                return;
+            }
+            panic!(
+                "Runtime: dropped inside a task; dropping waits for the workers, and this thread \
+                 is one. Call shutdown_background, or drop it on another thread"
+            );
+        }
+        for thread in self.threads.drain(..) {
+            // A worker's thread does not panic: what tasks do is caught.
+            let _ = thread.join();
+        }
+        let blocking = &self.handle.scheduler.blocking;
+        // A closure may be the one that drops the runtime. It cannot wait for itself.
+        blocking.join(blocking.own_thread());
+    }
+}
+
+/// Runs a future on the current runtime; on a thread that is in none, on the global one.
+///
+/// The global runtime is started by the first call that needs it. It has a worker for each core,
+/// or as many as the environment variable `HEIST_WORKERS` says.
+///
+/// # Panics
+/// If the global runtime is needed and cannot be started, or `HEIST_WORKERS` is nonsense.
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    global::current_or_global().spawn(future)
+}
+
+/// Runs a closure that may block (files, locks, other programs, long computations) on a thread of
+/// its own, beside the workers.
+///
+/// There are as many threads as closures need at once, up to
+/// [`Builder::max_blocking_threads`]; beyond that closures wait for a thread, first in first out.
+/// A thread is kept for a while ([`Builder::thread_keep_alive`]) and used again.
+///
+/// The closure is in the runtime but in no task: it may call `spawn`, and it may wait with
+/// [`Handle::block_on`]. [`JoinHandle::abort`] cancels it as long as it has not begun; once it
+/// runs nothing can stop it, and shutting down waits for it unless it is told otherwise. If no
+/// blocking thread exists and none can be started, the handle gets a [`JoinError`] with
+/// `is_cancelled`, whose `source` is the [`io::Error`] that says why; if there are some, the closure
+/// waits for one of them.
+///
+/// ```
+/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// # rt.block_on(async {
+/// let sum = heist::task::spawn_blocking(|| {
+///     // A worker would run nothing else meanwhile. This thread has nothing else to run.
+///     std::thread::sleep(std::time::Duration::from_millis(1));
+///     (1..=1000u64).sum::<u64>()
+/// });
+/// assert_eq!(sum.await.unwrap(), 500_500);
+/// # });
+/// ```
+///
+/// # Panics
+/// If the calling thread is in no runtime, as [`spawn`].
+///
+/// [`JoinError`]: crate::task::JoinError
+#[track_caller]
+pub fn spawn_blocking<F, R>(closure: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    Handle::current().spawn_blocking(closure)
+}

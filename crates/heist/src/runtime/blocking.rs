@@ -1,0 +1,24 @@
+//! Blocking threads are in the runtime that they work for.
+
+use super::Handle;
+use super::context;
+use crate::scheduler::blocking::Host;
+use std::io;
+
+impl Host for Handle {
+    fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let handle = self.clone();
+        self.scheduler.blocking.start(move || {
+            let _entered = context::enter(&handle);
+            body();
+        })
+    }
+
+    fn started(&self) {
+        self.scheduler.blocking.threads().started();
+    }
+
+    fn stopping(&self) {
+        self.scheduler.blocking.threads().stopping();
+    }
+}

@@ -1,0 +1,121 @@
+//! Which runtime a thread is in.
+
+use super::Handle;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::marker::PhantomData;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// Whether the thread is polling for a runtime: a worker, or in `block_on`.
+    static IN_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The calling thread is in a runtime for as long as this lives.
+#[must_use = "the thread leaves the runtime when the guard is dropped"]
+pub struct EnterGuard<'a> {
+    _inner: Entered,
+    _handle: PhantomData<&'a Handle>,
+}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EnterGuard")
+    }
+}
+
+/// Puts back what was current before. Not Send: it belongs to its thread.
+pub(super) struct Entered {
+    previous: Option<Handle>,
+    depth: usize,
+    _thread: PhantomData<*const ()>,
+}
+
+pub(super) fn guard<'a>(handle: &Handle) -> EnterGuard<'a> {
+    EnterGuard { _inner: enter(handle), _handle: PhantomData }
+}
+
+pub(super) fn enter(handle: &Handle) -> Entered {
+    let previous = CURRENT.with(|current| current.replace(Some(handle.clone())));
+    let depth = DEPTH.get() + 1;
+    DEPTH.set(depth);
+    Entered { previous, depth, _thread: PhantomData }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if DEPTH.get() != self.depth {
+            if !std::thread::panicking() {
+                panic!(
+                    "EnterGuard: dropped out of order; guards must be dropped in the reverse of \
+                     the order in which they were made"
+                );
+            }
+            return;
+        }
+        let previous = self.previous.take();
+        // What was current is dropped outside of the borrow: it may be the last handle.
+        let current = CURRENT.with(|current| current.replace(previous));
+        DEPTH.set(self.depth - 1);
+        drop(current);
+    }
+}
+
+/// Why there is no current runtime.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TryCurrentError {
+    is_thread_ending: bool,
+}
+
+impl TryCurrentError {
+    /// Whether the thread is in no runtime.
+    pub fn is_missing_context(&self) -> bool {
+        !self.is_thread_ending
+    }
+
+    /// Whether the thread is ending and its thread-locals are gone.
+    pub fn is_thread_local_destroyed(&self) -> bool {
+        self.is_thread_ending
+    }
+}
+
+impl fmt::Display for TryCurrentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_thread_ending {
+            "the thread is ending: its thread-locals, and with them its runtime, are gone"
+        } else {
+            "there is no runtime on this thread: call this from a task, from block_on, or while \
+             the guard of Runtime::enter lives"
+        })
+    }
+}
+
+impl std::error::Error for TryCurrentError {}
+
+pub(super) fn current() -> Result<Handle, TryCurrentError> {
+    CURRENT
+        .try_with(|current| current.borrow().clone())
+        .map_err(|_| TryCurrentError { is_thread_ending: true })?
+        .ok_or(TryCurrentError { is_thread_ending: false })
+}
+
+/// Whether this thread is polling for a runtime right now.
+pub(super) fn is_in_task() -> bool {
+    IN_TASK.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Marks the thread as polling for a runtime, for as long as it lives.
+pub(super) struct Polling(bool);
+
+impl Polling {
+    pub(super) fn begin() -> Self {
+        Polling(IN_TASK.replace(true))
+    }
+}
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        IN_TASK.set(self.0);
+    }
+}

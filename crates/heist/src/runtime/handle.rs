@@ -1,0 +1,132 @@
+//! A handle on a runtime.
+
+use super::RuntimeFlavor;
+use super::block_on::block_on;
+use super::context::{self, EnterGuard, TryCurrentError};
+use crate::scheduler::Scheduler;
+use crate::scheduler::blocking::Closure;
+use crate::task::{self, JoinHandle};
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+
+/// A handle on a runtime; cheap to clone. It does not keep the runtime from shutting down: what is
+/// spawned afterwards is cancelled.
+#[derive(Clone)]
+pub struct Handle {
+    pub(super) scheduler: Scheduler,
+}
+
+impl Handle {
+    /// The runtime of the calling thread.
+    ///
+    /// # Panics
+    /// If there is none; see [`try_current`](Self::try_current).
+    #[track_caller]
+    pub fn current() -> Handle {
+        match Handle::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("Handle::current: {error}"),
+        }
+    }
+
+    /// The runtime of the calling thread, if there is one.
+    ///
+    /// # Errors
+    /// If the thread is in no runtime, or is ending.
+    pub fn try_current() -> Result<Handle, TryCurrentError> {
+        context::current()
+    }
+
+    /// Makes this the runtime of the calling thread, for as long as the guard lives.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        context::guard(self)
+    }
+
+    /// Runs a future on the workers.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let (task, join) = task::new(future, Location::caller());
+        self.scheduler.submit(task);
+        join
+    }
+
+    /// As [`spawn`](Self::spawn), with a name for reports.
+    #[track_caller]
+    pub(crate) fn spawn_named<F>(&self, future: F, name: &str) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let (task, join) = task::new_named(future, Location::caller(), name.into());
+        self.scheduler.submit(task);
+        join
+    }
+
+    /// Runs a closure that may block on a thread of its own; see
+    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let (task, join) = task::new(Closure::new(closure), Location::caller());
+        self.scheduler.blocking.submit(task, self);
+        join
+    }
+
+    /// As [`spawn_blocking`](Self::spawn_blocking), with a name for reports.
+    #[track_caller]
+    pub(crate) fn spawn_blocking_named<F, R>(&self, closure: F, name: &str) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let closure = Closure::new(closure);
+        let (task, join) = task::new_named(closure, Location::caller(), name.into());
+        self.scheduler.blocking.submit(task, self);
+        join
+    }
+
+    /// Runs a future on this thread, and waits for it.
+    ///
+    /// # Panics
+    /// If it is called from a task; await the future instead.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.wait_in("Handle::block_on", || block_on(future))
+    }
+
+    /// Enters the runtime and waits there.
+    #[track_caller]
+    pub(super) fn wait_in<R>(&self, api: &str, wait: impl FnOnce() -> R) -> R {
+        if context::is_in_task() {
+            panic!(
+                "{api}: called from within a task, whose worker would run nothing else meanwhile; \
+                 await the future instead"
+            );
+        }
+        let _entered = context::enter(self);
+        let _polling = context::Polling::begin();
+        wait()
+    }
+
+    /// Whether the runtime has threads of its own.
+    pub fn runtime_flavor(&self) -> RuntimeFlavor {
+        self.scheduler.flavor()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("injected", &self.scheduler.inject_depth())
+            .field("blocking", &self.scheduler.blocking)
+            .finish()
+    }
+}

@@ -1,0 +1,26 @@
+//! The scheduler: workers, their queues, and who wakes whom.
+//!
+//! | module | what |
+//! |---|---|
+//! | `worker` | a thread's queues and its non-blocking `step` |
+//! | `steal` | looking at the others |
+//! | `inject` | the shared queue |
+//! | `pace` | how often a worker looks at the shared queue |
+//! | `idle` | who sleeps, who searches, who is woken |
+//! | `waiting` | the tasks that wait, to be found at shutdown |
+//! | `blocking` | threads for closures that block |
+//! | `shared` | what all workers of a runtime share |
+
+pub(crate) mod blocking;
+mod idle;
+mod inject;
+mod pace;
+mod shared;
+mod steal;
+mod waiting;
+mod worker;
+
+pub(crate) use idle::MAX_WORKERS;
+pub use shared::RuntimeFlavor;
+pub(crate) use shared::{Config, Scheduler};
+pub(crate) use worker::Worker;

@@ -1,0 +1,176 @@
+//! Threads for closures that block: started when they are needed, kept for a while, then ended.
+//!
+//! | module | what |
+//! |---|---|
+//! | `roster` | who is there, who sleeps, what waits: the accounting, under one lock |
+//! | `crew` | what a thread does, and how the next one is called |
+//!
+//! The protocol is told in `blocking/README.md`.
+
+mod crew;
+mod roster;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use crew::Host;
+pub(crate) use roster::Limits;
+
+use crate::env::ThreadSpec;
+use crate::task::{Notified, Schedule, TaskRef, coop};
+use crew::{Crew, Work};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+use std::thread::{self, ThreadId};
+
+/// What a runtime's builder decides.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) limits: Limits,
+    pub(crate) threads: ThreadSpec,
+}
+
+/// The blocking threads of a runtime.
+pub(crate) struct Blocking {
+    crew: Crew<Notified<NeverWaits>>,
+    threads: ThreadSpec,
+    /// Of all threads that have not ended, and of some that have. Locked while one is started: a
+    /// thread that runs has its handle here for whoever gets the lock.
+    handles: Mutex<Vec<thread::JoinHandle<()>>>,
+}
+
+impl Blocking {
+    pub(crate) fn new(config: Config) -> Self {
+        let Config { limits, threads } = config;
+        Blocking { crew: Crew::new(limits), threads, handles: Mutex::new(Vec::new()) }
+    }
+
+    /// Has a thread run the closure. After [`close`](Self::close) it is cancelled.
+    pub(crate) fn submit(&self, closure: Notified<NeverWaits>, host: &impl Host) {
+        self.crew.submit(closure, host);
+    }
+
+    /// How the threads are made.
+    pub(crate) fn threads(&self) -> &ThreadSpec {
+        &self.threads
+    }
+
+    /// Starts a thread that [`join`](Self::join) waits for.
+    pub(crate) fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let thread = self.threads.thread();
+        let mut handles = self.handles();
+        handles.retain(|handle| !handle.is_finished());
+        handles.push(thread.spawn(body)?);
+        Ok(())
+    }
+
+    /// Cancels the closures that no thread has begun, and has the threads end when they are done.
+    pub(crate) fn close(&self) {
+        self.crew.close();
+    }
+
+    /// After [`close`](Self::close): waits for all threads but the one of this id.
+    pub(crate) fn join(&self, except: Option<ThreadId>) {
+        self.crew.wait_until_ended(usize::from(except.is_some()));
+        let handles = std::mem::take(&mut *self.handles());
+        for handle in handles {
+            if Some(handle.thread().id()) != except {
+                // What it died of, if it was a callback's panic, has been printed.
+                let _ = handle.join();
+            }
+        }
+    }
+
+    /// The id of the calling thread if it is one of these.
+    pub(crate) fn own_thread(&self) -> Option<ThreadId> {
+        let this = thread::current().id();
+        self.handles().iter().any(|handle| handle.thread().id() == this).then_some(this)
+    }
+
+    /// Threads that there are, those being started and ended included.
+    pub(crate) fn num_blocking_threads(&self) -> usize {
+        self.crew.census().threads
+    }
+
+    /// Threads that sleep.
+    pub(crate) fn num_idle_blocking_threads(&self) -> usize {
+        self.crew.census().idle
+    }
+
+    /// Closures that no thread has begun.
+    pub(crate) fn blocking_queue_depth(&self) -> usize {
+        self.crew.census().queued
+    }
+
+    fn handles(&self) -> MutexGuard<'_, Vec<thread::JoinHandle<()>>> {
+        // Should starting a thread panic, what is in the list is still right.
+        self.handles.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl fmt::Debug for Blocking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocking")
+            .field("threads", &self.num_blocking_threads())
+            .field("idle", &self.num_idle_blocking_threads())
+            .field("queued", &self.blocking_queue_depth())
+            .finish()
+    }
+}
+
+/// A closure as a future that is ready when it is polled for the first time: that makes a task
+/// of it, with all that belongs to one.
+pub(crate) struct Closure<F>(Option<F>);
+
+impl<F> Closure<F> {
+    pub(crate) fn new(closure: F) -> Self {
+        Closure(Some(closure))
+    }
+}
+
+impl<F> Unpin for Closure<F> {}
+
+impl<F: FnOnce() -> R, R> Future for Closure<F> {
+    type Output = R;
+
+    fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<R> {
+        let closure = self.0.take().expect("a task is not polled again once it was ready");
+        // It has its thread to itself: there is nobody to yield to.
+        Poll::Ready(coop::with_no_budget(closure))
+    }
+}
+
+/// The scheduler of tasks that are queued once, by who spawns them, and never wait.
+#[derive(Clone)]
+pub(crate) struct NeverWaits;
+
+impl Schedule for NeverWaits {
+    fn schedule(&self, _task: Notified<Self>) {
+        unreachable!("a closure's task is queued, running or done whenever it is woken")
+    }
+
+    fn adopt(&self, _task: TaskRef) -> Option<usize> {
+        unreachable!("a closure's task is ready after its first poll")
+    }
+
+    fn release(&self, _key: usize) -> bool {
+        unreachable!("a closure's task was never adopted")
+    }
+}
+
+impl Work for Notified<NeverWaits> {
+    fn run(self) {
+        let again = Notified::run(self, &NeverWaits);
+        debug_assert!(again.is_none(), "a closure's task is ready after its first poll");
+    }
+
+    fn fail(self, error: &Arc<io::Error>) {
+        Notified::fail(self, error);
+    }
+}

@@ -1,0 +1,125 @@
+//! What blocking threads do, whoever starts them and whatever they run.
+
+use super::roster::{Census, Limits, Number, Roster, Sleeper, Summon};
+use heist_sync::model_has_failed;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What threads run. Dropped instead, it is cancelled. None of it panics.
+pub(super) trait Work: Send + 'static {
+    fn run(self);
+
+    /// There is no thread to run it, and there will be none.
+    fn fail(self, error: &Arc<io::Error>);
+}
+
+/// Where threads come from.
+pub(crate) trait Host: Clone + Send + 'static {
+    /// Starts a thread that runs `body`.
+    fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()>;
+
+    /// Called by each thread before it runs anything.
+    fn started(&self);
+
+    /// Called by each thread before it ends.
+    fn stopping(&self);
+}
+
+/// The threads of a runtime that run what blocks.
+pub(super) struct Crew<W>(Arc<Roster<W>>);
+
+impl<W> Clone for Crew<W> {
+    fn clone(&self) -> Self {
+        Crew(Arc::clone(&self.0))
+    }
+}
+
+impl<W: Work> Crew<W> {
+    pub(super) fn new(limits: Limits) -> Self {
+        Crew(Arc::new(Roster::new(limits)))
+    }
+
+    /// Has a thread run `work`; after [`close`](Self::close) it is dropped.
+    pub(super) fn submit(&self, work: W, host: &impl Host) {
+        match self.0.submit(work) {
+            Ok(summon) => self.follow(summon, host),
+            Err(work) => drop(work),
+        }
+    }
+
+    /// Takes no more, and drops what no thread has taken.
+    pub(super) fn close(&self) {
+        drop(self.0.close());
+    }
+
+    /// After [`close`](Self::close): waits until all threads but so many have ended.
+    pub(super) fn wait_until_ended(&self, but: usize) {
+        self.0.wait_until_ended(but);
+    }
+
+    pub(super) fn census(&self) -> Census {
+        self.0.census()
+    }
+
+    fn follow(&self, summon: Summon, host: &impl Host) {
+        match summon {
+            Summon::Nobody => {}
+            Summon::Wake(bell) => bell.notify_one(),
+            Summon::Start(number) => self.start(number, host),
+        }
+    }
+
+    fn start(&self, number: Number, host: &impl Host) {
+        let (crew, its_host) = (self.clone(), host.clone());
+        let start = || host.start(move || crew.work(number, its_host));
+        // The name comes from code of others, and the standard library panics at bad ones.
+        let started = catch_unwind(AssertUnwindSafe(start)).unwrap_or_else(|_| {
+            Err(io::Error::other("a panic; is it the name that Builder::thread_name_fn gave?"))
+        });
+        let Err(error) = started else { return };
+        match self.0.not_started() {
+            Ok(summon) => self.follow(summon, host),
+            Err(orphans) => {
+                let error = Arc::new(error);
+                orphans.into_iter().for_each(|work| work.fail(&error));
+            }
+        }
+    }
+
+    /// The life of a thread.
+    fn work(self, number: Number, host: impl Host) {
+        let leave = Leave { crew: &self, host: &host };
+        let me = Sleeper::new(number);
+        // Before the callback, which may take its time: others wait until this one has looked.
+        let mut taken = self.0.take(&me);
+        if let Some((_, summon)) = &mut taken {
+            self.follow(std::mem::replace(summon, Summon::Nobody), &host);
+        }
+        host.started();
+        if let Some((work, _)) = taken {
+            work.run();
+        }
+        while let Some((work, summon)) = self.0.next(&me) {
+            self.follow(summon, &host);
+            work.run();
+        }
+        host.stopping();
+        drop(leave);
+    }
+}
+
+/// Counts a thread as ended, also if a callback panics.
+struct Leave<'a, W: Work, H: Host> {
+    crew: &'a Crew<W>,
+    host: &'a H,
+}
+
+impl<W: Work, H: Host> Drop for Leave<'_, W, H> {
+    fn drop(&mut self) {
+        if model_has_failed() {
+            return;
+        }
+        self.crew.follow(self.crew.0.ended(), self.host);
+    }
+}

@@ -1,0 +1,267 @@
+//! The accounting of blocking threads in every interleaving that loom can find.
+//!
+//! Loom reports a closure that nobody comes for as a deadlock: the model waits for it. A
+//! keep-alive of zero passes at once, any other never; see `heist_sync::Condvar`.
+
+use super::crew::{Crew, Host, Work};
+use super::roster::Limits;
+use crate::canary;
+use heist_sync::{Condvar, Mutex};
+use loom::thread;
+use std::io;
+// Not loom's: these are looked at when all threads have ended, and add no steps to the model.
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+const NEVER: Duration = Duration::MAX;
+
+/// Counts down; whoever waits goes on at zero.
+struct Latch {
+    left: Mutex<usize>,
+    is_zero: Condvar,
+}
+
+impl Latch {
+    fn new(count: usize) -> Arc<Latch> {
+        Arc::new(Latch { left: Mutex::new(count), is_zero: Condvar::new() })
+    }
+
+    fn count_down(&self) {
+        let mut left = self.left.lock().unwrap();
+        *left -= 1;
+        if *left == 0 {
+            self.is_zero.notify_all();
+        }
+    }
+
+    fn wait(&self) {
+        let mut left = self.left.lock().unwrap();
+        while *left > 0 {
+            left = self.is_zero.wait(left);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    ran: AtomicUsize,
+    failed: AtomicUsize,
+    dropped: AtomicUsize,
+}
+
+/// A closure that counts down when anything has become of it.
+struct Item {
+    latch: Arc<Latch>,
+    tally: Arc<Tally>,
+    /// Whether it ends only when all others have begun.
+    meets: bool,
+    is_done: bool,
+}
+
+impl Work for Item {
+    fn run(mut self) {
+        self.is_done = true;
+        self.tally.ran.fetch_add(1, Relaxed);
+        self.latch.count_down();
+        if self.meets {
+            self.latch.wait();
+        }
+    }
+
+    fn fail(mut self, _error: &Arc<io::Error>) {
+        self.is_done = true;
+        self.tally.failed.fetch_add(1, Relaxed);
+        self.latch.count_down();
+    }
+}
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        if !self.is_done && !std::thread::panicking() {
+            self.tally.dropped.fetch_add(1, Relaxed);
+            self.latch.count_down();
+        }
+    }
+}
+
+/// Starts threads, all but the one whose turn it is to fail.
+#[derive(Clone)]
+struct Threads {
+    started: Arc<AtomicUsize>,
+    fails: Option<usize>,
+}
+
+impl Host for Threads {
+    fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        if Some(self.started.fetch_add(1, Relaxed)) == self.fails {
+            return Err(io::Error::from(io::ErrorKind::WouldBlock));
+        }
+        thread::spawn(body);
+        Ok(())
+    }
+
+    fn started(&self) {}
+
+    fn stopping(&self) {}
+}
+
+#[derive(Clone)]
+struct Model {
+    crew: Crew<Item>,
+    threads: Threads,
+    tally: Arc<Tally>,
+}
+
+impl Model {
+    fn new(threads: usize, keep_alive: Duration, fails: Option<usize>) -> Model {
+        Model {
+            crew: Crew::new(Limits { threads, keep_alive }),
+            threads: Threads { started: Arc::default(), fails },
+            tally: Arc::default(),
+        }
+    }
+
+    fn submit(&self, latch: &Arc<Latch>, meets: bool) {
+        let (latch, tally) = (Arc::clone(latch), Arc::clone(&self.tally));
+        self.crew.submit(Item { latch, tally, meets, is_done: false }, &self.threads);
+    }
+
+    /// Shuts down, and accounts for what has become of all items.
+    fn end(self) -> (usize, usize, usize) {
+        self.crew.close();
+        self.crew.wait_until_ended(0);
+        let census = self.crew.census();
+        assert_eq!((census.threads, census.idle, census.queued), (0, 0, 0));
+        let Tally { ran, failed, dropped } = &*self.tally;
+        (ran.load(Relaxed), failed.load(Relaxed), dropped.load(Relaxed))
+    }
+}
+
+/// Two closures that wait for each other get a thread each.
+fn each_has_a_thread() {
+    let model = Model::new(2, NEVER, None);
+    let latch = Latch::new(2);
+    model.submit(&latch, true);
+    model.submit(&latch, true);
+    latch.wait();
+    assert_eq!(model.end(), (2, 0, 0));
+}
+
+/// With one thread that ends as soon as it has nothing to do, the second closure is taken by
+/// that thread or by another, whether it has slept, is ending or has ended.
+fn threads_end() {
+    let model = Model::new(1, Duration::ZERO, None);
+    for _ in 0..2 {
+        let latch = Latch::new(1);
+        model.submit(&latch, false);
+        latch.wait();
+    }
+    assert_eq!(model.end(), (2, 0, 0));
+}
+
+/// The second thread cannot be started; what was submitted meanwhile is taken by the first.
+fn one_cannot_be_started() {
+    let model = Model::new(2, NEVER, Some(1));
+    let latch = Latch::new(3);
+    model.submit(&latch, false);
+    let other = {
+        let (model, latch) = (model.clone(), Arc::clone(&latch));
+        thread::spawn(move || model.submit(&latch, false))
+    };
+    model.submit(&latch, false);
+    latch.wait();
+    other.join().unwrap();
+    let (ran, failed, dropped) = model.end();
+    assert_eq!((ran + failed, dropped), (3, 0));
+}
+
+/// The first thread cannot be started: nothing waits for one that will never be.
+fn none_can_be_started() {
+    let model = Model::new(2, NEVER, Some(0));
+    let latch = Latch::new(2);
+    let other = {
+        let (model, latch) = (model.clone(), Arc::clone(&latch));
+        thread::spawn(move || model.submit(&latch, false))
+    };
+    model.submit(&latch, false);
+    latch.wait();
+    other.join().unwrap();
+    let (ran, failed, dropped) = model.end();
+    assert_eq!((ran + failed, dropped), (2, 0));
+    assert!(failed > 0);
+}
+
+/// Closing while closures come, run and wait, and while threads sleep: each closure is run or
+/// dropped, and the threads end.
+fn closing() {
+    let model = Model::new(1, NEVER, None);
+    let latch = Latch::new(2);
+    let other = {
+        let (model, latch) = (model.clone(), Arc::clone(&latch));
+        thread::spawn(move || model.submit(&latch, false))
+    };
+    model.submit(&latch, false);
+    let (ran, failed, dropped) = model.clone().end();
+    other.join().unwrap();
+    latch.wait();
+    let Tally { ran: all_ran, dropped: all_dropped, .. } = &*model.tally;
+    assert_eq!(all_ran.load(Relaxed), ran, "nothing runs afterwards");
+    assert!(all_dropped.load(Relaxed) >= dropped);
+    assert_eq!((all_ran.load(Relaxed) + all_dropped.load(Relaxed), failed), (2, 0));
+}
+
+#[test]
+fn each_closure_has_a_thread() {
+    loom::model(each_has_a_thread);
+}
+
+#[test]
+fn a_closure_is_not_left_by_a_thread_that_ends() {
+    loom::model(threads_end);
+}
+
+#[test]
+fn a_closure_is_not_left_when_a_start_fails() {
+    loom::model(one_cannot_be_started);
+}
+
+#[test]
+fn a_closure_without_a_thread_fails() {
+    loom::model(none_can_be_started);
+}
+
+#[test]
+fn closing_accounts_for_all() {
+    loom::model(closing);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_no_chain() {
+    canary::BLOCKING_NO_CHAIN.model(each_has_a_thread);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_expire_unchecked() {
+    canary::BLOCKING_EXPIRE_UNCHECKED.model(threads_end);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_end_forgets() {
+    canary::BLOCKING_END_FORGETS.model(threads_end);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_failure_forgets() {
+    canary::BLOCKING_FAILURE_FORGETS.model(one_cannot_be_started);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_close_silent() {
+    canary::BLOCKING_CLOSE_SILENT.model(closing);
+}

@@ -1,0 +1,170 @@
+//! Who sleeps, who searches, who is woken. The protocol is told in `idle/README.md`.
+
+use crate::canary;
+use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering};
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+const SEARCHING_BITS: u32 = 16;
+const ONE_SEARCHING: u32 = 1;
+const ONE_IDLE: u32 = 1 << SEARCHING_BITS;
+const SEARCHING_MASK: u32 = ONE_IDLE - 1;
+
+/// More workers than the fields can count.
+pub(crate) const MAX_WORKERS: usize = SEARCHING_MASK as usize;
+
+/// How many workers search, and how many are idle.
+///
+/// | bits | field |
+/// |---|---|
+/// | 0..16 | searching: workers that have nothing of their own and look at others, or are being woken to do so |
+/// | 16..32 | idle: workers that sleep, or are about to, and that nobody is waking |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counts(u32);
+
+impl Counts {
+    fn searching(self) -> u32 {
+        self.0 & SEARCHING_MASK
+    }
+
+    fn idle(self) -> u32 {
+        self.0 >> SEARCHING_BITS
+    }
+}
+
+pub(super) struct Idle {
+    counts: AtomicU32,
+    /// A bit for each worker that sleeps or is about to: set by it before it counts itself as
+    /// idle, cleared by whoever wakes it.
+    sleepers: Box<[AtomicU64]>,
+    workers: u32,
+    barrier: Barrier,
+}
+
+impl Idle {
+    /// For `workers` workers, all of them busy.
+    pub(super) fn new(workers: usize, barrier: Barrier) -> Self {
+        Idle {
+            counts: AtomicU32::new(0),
+            sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            workers: workers as u32,
+            barrier,
+        }
+    }
+
+    /// Something was published that a worker could take. Returns a worker that must be unparked,
+    /// if one should be woken for it (I1, I4).
+    #[inline]
+    pub(super) fn submitted(&self) -> Option<usize> {
+        if !canary::IDLE_NO_LIGHT_BARRIER.sings() {
+            self.barrier.light();
+        }
+        // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
+        let counts = Counts(self.counts.load(Ordering::Relaxed));
+        if counts.searching() > 0 || counts.idle() == 0 {
+            return None;
+        }
+        self.wake_one()
+    }
+
+    /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.
+    #[cold]
+    fn wake_one(&self) -> Option<usize> {
+        let mut counts = Counts(self.counts.load(Ordering::Relaxed));
+        loop {
+            if counts.searching() > 0 || counts.idle() == 0 {
+                return None;
+            }
+            // The sleeper counts as searching from now on, so that nobody else wakes one more.
+            let new = counts.0 - ONE_IDLE + ONE_SEARCHING;
+            // AcqRel: pairs with itself; who took a sleeper from the count finds its bit below.
+            match self.counts.compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return Some(self.take_sleeper()),
+                Err(now) => counts = Counts(now),
+            }
+        }
+    }
+
+    /// Clears one bit. There is one for each sleeper that was counted: the bit is set first.
+    fn take_sleeper(&self) -> usize {
+        loop {
+            for (index, word) in self.sleepers.iter().enumerate() {
+                let mut bits = word.load(Ordering::Relaxed);
+                while bits != 0 {
+                    let bit = bits & bits.wrapping_neg();
+                    // AcqRel: pairs with the AcqRel in sleep().
+                    bits = word.fetch_and(!bit, Ordering::AcqRel);
+                    if bits & bit != 0 {
+                        return index * 64 + bit.trailing_zeros() as usize;
+                    }
+                }
+            }
+            // Another waker took the bit that we saw; the one it was after is still there.
+        }
+    }
+
+    /// A worker with nothing to do wants to look at others. `false`: enough others do (I3).
+    pub(super) fn start_search(&self) -> bool {
+        let counts = Counts(self.counts.load(Ordering::Relaxed));
+        let busy = self.workers - counts.idle();
+        if counts.searching() >= busy.div_ceil(2) {
+            return false;
+        }
+        // Relaxed: a count too high for a moment wakes one worker less, and the one who made it
+        // so is about to look everywhere.
+        self.counts.fetch_add(ONE_SEARCHING, Ordering::Relaxed);
+        true
+    }
+
+    /// A searcher has found something. Returns a worker that must be unparked: the last one to
+    /// stop searching sees to it that somebody else searches (I2).
+    pub(super) fn stop_search(&self) -> Option<usize> {
+        // AcqRel: pairs with itself.
+        let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::AcqRel));
+        debug_assert!(before.searching() > 0);
+        if before.searching() == 1 { self.wake_one() } else { None }
+    }
+
+    /// Worker `index` is going to sleep. Afterwards it must park until it is unparked. Returns a
+    /// worker that must be unparked first, possibly itself: there is work after all.
+    pub(super) fn sleep(
+        &self,
+        index: usize,
+        was_searching: bool,
+        has_work: impl FnOnce() -> bool,
+    ) -> Option<usize> {
+        let bit = 1 << (index % 64);
+        // AcqRel: pairs with the AcqRel in take_sleeper(). The bit comes before the count.
+        self.sleepers[index / 64].fetch_or(bit, Ordering::AcqRel);
+        let change = ONE_IDLE.wrapping_sub(if was_searching { ONE_SEARCHING } else { 0 });
+        // AcqRel: pairs with the AcqRel in wake_one().
+        self.counts.fetch_add(change, Ordering::AcqRel);
+        if !canary::IDLE_NO_HEAVY_BARRIER.sings() && !self.barrier.heavy() {
+            // Without the barrier a submitter may have missed us. Act as if it had.
+            return self.wake_one();
+        }
+        if !canary::IDLE_NO_RECHECK.sings() && has_work() { self.wake_one() } else { None }
+    }
+
+    /// Every sleeper, to be unparked because the runtime goes down. They count as searching then.
+    pub(super) fn wake_all(&self, mut unpark: impl FnMut(usize)) {
+        loop {
+            let counts = Counts(self.counts.load(Ordering::Relaxed));
+            if counts.idle() == 0 {
+                return;
+            }
+            let new = counts.0 - ONE_IDLE + ONE_SEARCHING;
+            // AcqRel: pairs with itself, as in wake_one().
+            let won = self
+                .counts
+                .compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+            if won {
+                unpark(self.take_sleeper());
+            }
+        }
+    }
+}

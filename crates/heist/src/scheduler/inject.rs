@@ -1,0 +1,127 @@
+//! The shared queue: for tasks from outside the workers, and for what overflows (Q8).
+//!
+//! A list per group of producer threads, linked through the tasks themselves, behind a lock of
+//! its own that is held for a few instructions. A thread always uses the same list, so that its
+//! tasks stay in order and threads that spawn at the same time do not meet. Workers take batches:
+//! one lock, up to half a ring of tasks.
+
+use crate::task::{Notified, Schedule, TaskList};
+use crossbeam_utils::CachePadded;
+use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
+
+pub(super) struct Inject<S: Schedule> {
+    shards: Box<[CachePadded<Shard<S>>]>,
+}
+
+struct Shard<S: Schedule> {
+    /// How many tasks the list holds, to be read without the lock. Written with it.
+    len: AtomicUsize,
+    list: Mutex<List<S>>,
+}
+
+struct List<S: Schedule> {
+    tasks: TaskList<S>,
+    is_closed: bool,
+}
+
+impl<S: Schedule> Inject<S> {
+    pub(super) fn new(shards: usize) -> Self {
+        let shard = || Shard {
+            len: AtomicUsize::new(0),
+            list: Mutex::new(List { tasks: TaskList::new(), is_closed: false }),
+        };
+        Inject { shards: (0..shards.max(1)).map(|_| CachePadded::new(shard())).collect() }
+    }
+
+    /// Appends a task to the list of the calling thread. A task that comes after the queue was
+    /// closed is cancelled.
+    pub(super) fn push(&self, producer: usize, task: Notified<S>) {
+        let shard = &self.shards[producer % self.shards.len()];
+        let mut list = shard.lock();
+        if list.is_closed {
+            drop(list);
+            drop(task);
+            return;
+        }
+        list.tasks.push(task);
+        shard.publish(&list);
+    }
+
+    /// Appends all of `tasks` in one go.
+    pub(super) fn push_batch(&self, producer: usize, mut tasks: TaskList<S>) {
+        let shard = &self.shards[producer % self.shards.len()];
+        let mut list = shard.lock();
+        if list.is_closed {
+            drop(list);
+            drop(tasks);
+            return;
+        }
+        list.tasks.append(&mut tasks);
+        shard.publish(&list);
+    }
+
+    /// Takes up to `most(len)` tasks from one list, the first one that has any, beginning with
+    /// number `first`: one task to run, the others through `rest`.
+    pub(super) fn pop_batch(
+        &self,
+        first: usize,
+        most: impl Fn(usize) -> usize,
+        mut rest: impl FnMut(Notified<S>),
+    ) -> Option<Notified<S>> {
+        for offset in 0..self.shards.len() {
+            let shard = &self.shards[(first + offset) % self.shards.len()];
+            if shard.len() == 0 {
+                continue;
+            }
+            let mut list = shard.lock();
+            let Some(task) = list.tasks.pop() else { continue };
+            let more = most(list.tasks.len() + 1).saturating_sub(1);
+            for _ in 0..more {
+                let Some(task) = list.tasks.pop() else { break };
+                rest(task);
+            }
+            shard.publish(&list);
+            return Some(task);
+        }
+        None
+    }
+
+    /// How many tasks wait here; a snapshot.
+    pub(super) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.len()).sum()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.shards.iter().all(|shard| shard.len() == 0)
+    }
+
+    /// Takes no more tasks, and cancels all that are here.
+    pub(super) fn close(&self) {
+        for shard in &self.shards {
+            let mut list = shard.lock();
+            list.is_closed = true;
+            let mut tasks = TaskList::new();
+            tasks.append(&mut list.tasks);
+            shard.publish(&list);
+            drop(list);
+            drop(tasks);
+        }
+    }
+}
+
+impl<S: Schedule> Shard<S> {
+    fn lock(&self) -> MutexGuard<'_, List<S>> {
+        // Nothing panics with the lock held.
+        self.list.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn len(&self) -> usize {
+        // Relaxed: whether it is seen in time is the business of the barriers around it in
+        // `idle`; the tasks themselves are behind the lock.
+        self.len.load(Ordering::Relaxed)
+    }
+
+    fn publish(&self, list: &List<S>) {
+        self.len.store(list.tasks.len(), Ordering::Relaxed);
+    }
+}

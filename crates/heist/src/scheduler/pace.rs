@@ -1,0 +1,105 @@
+//! How often a worker looks at the inject queue (W5, L4).
+
+use crate::env::Clock;
+use std::time::Duration;
+
+/// A look is wanted about this often. From the design; not measured here.
+const TARGET: Duration = Duration::from_micros(200);
+const FIRST: u32 = 61;
+const SHORTEST: u32 = 2;
+const LONGEST: u32 = 127;
+/// The clock is read once in so many ticks.
+const SAMPLE: u32 = 64;
+
+/// Counts ticks until the next look.
+///
+/// The interval follows the time that polls take, so that long polls do not keep those in the
+/// inject queue waiting for long. It also ends when the worker has been once through its own
+/// ring: tasks that come back again and again, by yielding or by spawning their successor, take
+/// turns with those from outside.
+pub(super) struct Pace {
+    until_look: u32,
+    interval: u32,
+    /// Not if the user has set the interval.
+    is_tuned: bool,
+    ticks: u32,
+    since: Clock,
+}
+
+impl Pace {
+    /// With an interval that the user has set, or one that is found.
+    pub(super) fn new(set: Option<u32>) -> Self {
+        Pace {
+            until_look: 0,
+            interval: set.unwrap_or(FIRST),
+            is_tuned: set.is_none(),
+            ticks: 0,
+            since: Clock::now(),
+        }
+    }
+
+    /// One tick; whether it is time to look. `own` says how many tasks the worker has itself.
+    #[inline]
+    pub(super) fn tick(&mut self, own: impl FnOnce() -> usize) -> bool {
+        self.ticks += 1;
+        if self.until_look > 0 {
+            self.until_look -= 1;
+            return false;
+        }
+        if self.is_tuned && self.ticks >= SAMPLE {
+            self.tune(self.since.elapsed());
+        }
+        let lap = u32::try_from(own()).unwrap_or(u32::MAX);
+        self.until_look =
+            if self.is_tuned { self.interval.min(lap.saturating_add(1)) } else { self.interval }
+                - 1;
+        true
+    }
+
+    /// The worker has slept: that time was no poll.
+    pub(super) fn rested(&mut self) {
+        self.ticks = 0;
+        self.since = Clock::now();
+    }
+
+    fn tune(&mut self, elapsed: Duration) {
+        let per_tick = (elapsed.as_nanos() / u128::from(self.ticks)).max(1);
+        let fitting = u32::try_from(TARGET.as_nanos() / per_tick).unwrap_or(LONGEST);
+        // Half-way to what would fit now: one odd sample does not decide.
+        self.interval = u32::midpoint(self.interval, fitting.clamp(SHORTEST, LONGEST));
+        self.rested();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// W5: the interval follows the time of a poll, within its bounds.
+    #[test]
+    fn w5_the_interval_follows_the_polls() {
+        let mut pace = Pace::new(None);
+        assert_eq!(pace.interval, 61);
+        for (per_poll, interval) in [(10_000, 20), (1_000_000, 2), (10, 127), (4_000, 50)] {
+            for _ in 0..20 {
+                pace.ticks = 64;
+                pace.tune(Duration::from_nanos(64 * per_poll));
+            }
+            assert!(pace.interval.abs_diff(interval) <= 1, "{} for {per_poll} ns", pace.interval);
+        }
+    }
+
+    /// W5, L4: a set interval stays; one that is found ends with the ring too.
+    #[test]
+    fn l4_looks_come_in_time() {
+        let looks = |set, own: usize| {
+            let mut pace = Pace::new(set);
+            (0..1000).filter(|_| pace.tick(|| own)).count()
+        };
+        assert_eq!(looks(Some(10), 1000), 100);
+        assert_eq!(looks(Some(10), 0), 100);
+        assert_eq!(looks(None, 0), 1000);
+        assert_eq!(looks(None, 3), 250);
+        assert!(looks(None, 1000) >= 1000 / 127);
+    }
+}

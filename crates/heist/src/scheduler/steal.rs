@@ -1,0 +1,95 @@
+//! Looking at the others (W6, F1).
+
+use super::shared::{Runnable, Shared};
+use crate::env::Rng;
+use crate::task::Notified;
+use heist_deque::ring;
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+/// A search goes round so many times (W6).
+const ROUNDS: usize = 4;
+
+/// A worker's looks at the others.
+pub(super) struct Search {
+    rng: Rng,
+    /// Where each worker's tick stood when the search began.
+    ticks: Box<[u32]>,
+}
+
+impl Search {
+    pub(super) fn new(seed: u64, workers: usize) -> Self {
+        Search { rng: Rng::new(seed), ticks: vec![0; workers].into() }
+    }
+
+    /// Looks at every other worker, up to four times, each time from a random start and in a
+    /// random direction, and at the inject queue.
+    ///
+    /// LIFO slots are looked at in the last round only, and only of a worker that is still in
+    /// the poll that it was in when the search began: any other will run what is there next.
+    pub(super) fn search(
+        &mut self,
+        shared: &Shared,
+        index: usize,
+        ring: &mut ring::Owner<Runnable>,
+    ) -> Option<Runnable> {
+        for (tick, remote) in self.ticks.iter_mut().zip(&shared.remotes) {
+            *tick = remote.tick.load(Ordering::Relaxed);
+        }
+        for round in 0..ROUNDS {
+            for victim in self.order().filter(|victim| *victim != index) {
+                let remote = &shared.remotes[victim];
+                if let Some(task) = remote.stealer.steal_into(ring).success() {
+                    return Some(task);
+                }
+                let is_stuck = || remote.tick.load(Ordering::Relaxed) == self.ticks[victim];
+                if round == ROUNDS - 1 && is_stuck() {
+                    if let Some(task) = remote.take_lifo() {
+                        return Some(task);
+                    }
+                }
+            }
+            if let Some(task) = shared.inject.pop_batch(index, |_| 1, drop) {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    /// All workers, from a random one on, upwards or downwards: each is reached (F1).
+    fn order(&mut self) -> impl Iterator<Item = usize> + use<> {
+        let count = self.ticks.len();
+        let start = self.rng.below(count);
+        let step = if self.rng.next() & 1 == 0 { 1 } else { count - 1 };
+        (0..count).map(move |offset| (start + offset * step) % count)
+    }
+}
+
+impl super::shared::Remote {
+    /// Empties the LIFO slot; for its owner and for thieves alike.
+    pub(super) fn take_lifo(&self) -> Option<Runnable> {
+        if self.lifo.load(Ordering::Relaxed).is_null() {
+            return None;
+        }
+        // Acquire: pairs with the Release half of the swap in Local::wake().
+        let raw = self.lifo.swap(ptr::null_mut(), Ordering::Acquire);
+        // SAFETY: (T1) put there by the slot's owner, and taken out by this swap alone.
+        unsafe { Notified::from_ptr(raw) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// F1: every round reaches every worker once.
+    #[test]
+    fn f1_every_worker_is_reached() {
+        let mut search = Search::new(7, 5);
+        for _ in 0..100 {
+            let mut seen: Vec<usize> = search.order().collect();
+            seen.sort_unstable();
+            assert_eq!(seen, [0, 1, 2, 3, 4]);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The tasks that wait for a wake-up.
+//!
+//! A runtime that goes down drops every future it still holds. Those in queues it finds in the
+//! queues; those that run are cancelled when their poll returns. The others wait, and are
+//! nowhere but in the wakers that somebody may hold: so they are kept here too. A task comes here
+//! when it waits for the first time, and leaves when it ends. One that never waits never comes.
+
+use crate::task::TaskRef;
+use crossbeam_utils::CachePadded;
+use slab::Slab;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Guessed: several times the workers of a large machine would not meet at one lock often.
+const SHARDS: usize = 16;
+
+pub(super) struct Waiting {
+    shards: [CachePadded<Mutex<Shard>>; SHARDS],
+}
+
+struct Shard {
+    tasks: Slab<TaskRef>,
+    is_closed: bool,
+}
+
+impl Waiting {
+    pub(super) fn new() -> Self {
+        let shard = || Mutex::new(Shard { tasks: Slab::new(), is_closed: false });
+        Waiting { shards: std::array::from_fn(|_| CachePadded::new(shard())) }
+    }
+
+    /// Keeps a task; `None`, and the task's reference forgotten, when the runtime is down.
+    pub(super) fn adopt(&self, task: TaskRef) -> Option<usize> {
+        let number = shard_of_thread();
+        let mut shard = self.lock(number);
+        if shard.is_closed {
+            task.forget();
+            return None;
+        }
+        Some(shard.tasks.insert(task) * SHARDS + number)
+    }
+
+    /// Lets a task go. `false` if it was not here any more; else its reference is the caller's.
+    pub(super) fn release(&self, key: usize) -> bool {
+        let task = self.lock(key % SHARDS).tasks.try_remove(key / SHARDS);
+        task.map(TaskRef::forget).is_some()
+    }
+
+    /// Takes no more tasks, and cancels all that are here. Futures are dropped outside of the
+    /// lock: they may do anything.
+    pub(super) fn close(&self) {
+        for number in 0..SHARDS {
+            loop {
+                let mut shard = self.lock(number);
+                shard.is_closed = true;
+                let Some(key) = shard.tasks.iter().next().map(|(key, _)| key) else { break };
+                let task = shard.tasks.remove(key);
+                drop(shard);
+                task.shut_down();
+            }
+        }
+    }
+
+    fn lock(&self, number: usize) -> MutexGuard<'_, Shard> {
+        // Nothing in here panics with the lock held; a poisoned one is as good as any.
+        self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Each thread has a shard of its own, as far as there are enough.
+fn shard_of_thread() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        // Relaxed: any distribution will do.
+        static SHARD: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS;
+    }
+    SHARD.try_with(|shard| *shard).unwrap_or(0)
+}

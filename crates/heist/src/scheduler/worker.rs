@@ -1,0 +1,344 @@
+//! A worker: one thread's queues, and what it does next.
+
+use super::pace::Pace;
+use super::shared::{Remote, Runnable, Scheduler, producer};
+use super::steal::Search;
+use crate::task::{Notified, TaskList, coop};
+use heist_deque::ring::{self, Full};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// After so many polls in a row from the LIFO slot the ring gets its turn (W3).
+const LIFO_STREAK: u32 = 3;
+/// A tick takes at most so many from the inject queue (W4).
+const TICK_BATCH: usize = 32;
+/// A worker that is driven by `block_on` looks at the awaited future after so many tasks.
+const TICKS_PER_LOOK: u32 = 61;
+/// How often a searcher that found nothing looks again before it sleeps. Guessed.
+const SPINS: u32 = 200;
+
+/// A worker, before it has a thread.
+pub(crate) struct Worker {
+    local: Local,
+}
+
+/// What a worker's thread keeps to itself. Tasks that it runs reach it through a thread-local, to
+/// spawn and to wake; nothing that borrows it runs code of others.
+pub(crate) struct Local {
+    scheduler: Scheduler,
+    index: usize,
+    core: RefCell<Core>,
+}
+
+struct Core {
+    ring: ring::Owner<Runnable>,
+    tick: u32,
+    pace: Pace,
+    lifo_streak: u32,
+    is_searching: bool,
+    search: Search,
+}
+
+/// What one step did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It ran a task.
+    Ran,
+    /// There was nothing to run.
+    Idle,
+    /// The runtime is going down.
+    Down,
+}
+
+thread_local! {
+    static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
+}
+
+/// Calls `f` with the worker of this thread, if it is one of `scheduler`'s; else gives `task` back.
+pub(super) fn with_local(
+    scheduler: &Scheduler,
+    f: impl FnOnce(&Local, Runnable),
+    task: Runnable,
+) -> Option<Runnable> {
+    let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: (W2) set by Worker::run() for as long as the worker lives on this thread's stack.
+    match unsafe { local.as_ref() } {
+        Some(local) if local.scheduler.is_same(scheduler) => {
+            f(local, task);
+            None
+        }
+        _ => Some(task),
+    }
+}
+
+impl Worker {
+    pub(super) fn new(scheduler: Scheduler, index: usize, ring: ring::Owner<Runnable>) -> Self {
+        let search = Search::new(index as u64 + 1, scheduler.remotes.len());
+        let pace = Pace::new(scheduler.config.tick_interval);
+        let core = Core { ring, tick: 0, pace, lifo_streak: 0, is_searching: false, search };
+        Worker { local: Local { scheduler, index, core: RefCell::new(core) } }
+    }
+
+    /// Steps until the runtime goes down.
+    pub(crate) fn run(self) {
+        let local = &self.local;
+        let entered = Entered::new(local);
+        loop {
+            match local.step() {
+                Step::Ran => {}
+                Step::Idle => local.idle(|| false),
+                Step::Down => break,
+            }
+        }
+        // What tasks do when they are dropped below finds no worker here, and a closed runtime.
+        drop(entered);
+        local.scheduler.wake_all();
+        local.drain();
+    }
+}
+
+/// A worker without a thread of its own: it is run by whoever waits for a future.
+impl Worker {
+    /// Runs tasks on this thread until `future` is ready.
+    pub(crate) fn drive<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
+        let local = &self.local;
+        let _entered = Entered::new(local);
+        let woken =
+            Arc::new(Woken { flag: AtomicBool::new(true), scheduler: local.scheduler.clone() });
+        let waker = Waker::from(woken.clone());
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            if woken.take() {
+                if let Poll::Ready(output) =
+                    coop::with_fresh_budget(|| future.as_mut().poll(&mut cx))
+                {
+                    return output;
+                }
+            }
+            for _ in 0..TICKS_PER_LOOK {
+                if local.step() != Step::Ran {
+                    local.idle(|| woken.is_set());
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Cancels what is left in its queues.
+    pub(crate) fn end(self) {
+        self.local.drain();
+    }
+}
+
+/// Wakes the future that a worker waits for, as if it were a task: by the idle protocol.
+struct Woken {
+    flag: AtomicBool,
+    scheduler: Scheduler,
+}
+
+impl Woken {
+    fn take(&self) -> bool {
+        // Acquire: pairs with the Release in wake_by_ref().
+        self.is_set() && self.flag.swap(false, Ordering::Acquire)
+    }
+
+    fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Release: pairs with the Acquire in take().
+        self.flag.store(true, Ordering::Release);
+        self.scheduler.notify();
+    }
+}
+
+/// Makes a worker that of this thread, for as long as it lives.
+struct Entered<'a>(&'a Local);
+
+impl<'a> Entered<'a> {
+    fn new(local: &'a Local) -> Self {
+        LOCAL.set(local);
+        Entered(local)
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        debug_assert!(ptr::eq(LOCAL.get(), self.0));
+        LOCAL.set(ptr::null());
+    }
+}
+
+impl Local {
+    /// One tick: finds a task in the order of W1, and runs it. Never waits (W7).
+    pub(crate) fn step(&self) -> Step {
+        if self.scheduler.is_down() {
+            return Step::Down;
+        }
+        match self.next() {
+            None => Step::Idle,
+            Some(task) => {
+                if let Some(task) = task.run(&self.scheduler) {
+                    self.push(task);
+                }
+                Step::Ran
+            }
+        }
+    }
+
+    /// When it is time to, the inject queue comes first: nothing of one's own can keep it waiting
+    /// (L4).
+    fn next(&self) -> Option<Runnable> {
+        let core = &mut *self.core.borrow_mut();
+        core.tick = core.tick.wrapping_add(1);
+        self.remote().tick.store(core.tick, Ordering::Relaxed);
+        let task = if core.pace.tick(|| core.ring.len()) {
+            self.take_injected(core, TICK_BATCH).or_else(|| self.take_own(core))
+        } else {
+            self.take_own(core).or_else(|| self.take_injected(core, usize::MAX))
+        };
+        task.map(|task| self.found(core, task)).or_else(|| self.search(core))
+    }
+
+    /// The LIFO slot, then the ring; after a streak from the slot the ring goes first.
+    fn take_own(&self, core: &mut Core) -> Option<Runnable> {
+        if core.lifo_streak < LIFO_STREAK {
+            if let Some(task) = self.take_lifo() {
+                core.lifo_streak += 1;
+                return Some(task);
+            }
+        }
+        core.lifo_streak = 0;
+        core.ring.pop().or_else(|| self.take_lifo())
+    }
+
+    fn take_lifo(&self) -> Option<Runnable> {
+        self.remote().take_lifo()
+    }
+
+    fn remote(&self) -> &Remote {
+        &self.scheduler.remotes[self.index]
+    }
+
+    /// A batch from the inject queue: the first to run, the others to the ring (W4).
+    fn take_injected(&self, core: &mut Core, most: usize) -> Option<Runnable> {
+        let inject = &self.scheduler.inject;
+        if inject.is_empty() {
+            return None;
+        }
+        let workers = self.scheduler.remotes.len();
+        let room = (core.ring.capacity() / 2).min(core.ring.capacity() - core.ring.len());
+        let share = |len: usize| (len / workers + 1).min(most).min(room);
+        let mut rest = TaskList::new();
+        let task = inject.pop_batch(self.index, share, |task| rest.push(task));
+        if rest.len() > 0 {
+            core.ring.push_batch(&mut std::iter::from_fn(|| rest.pop()));
+            if rest.len() > 0 {
+                // A thief is copying: there was less room than it seemed.
+                inject.push_batch(producer(), rest);
+            }
+            self.scheduler.notify();
+        }
+        task
+    }
+
+    /// Something was found. A searcher stops searching, and the last one has another begin (I2).
+    fn found(&self, core: &mut Core, task: Runnable) -> Runnable {
+        if std::mem::take(&mut core.is_searching) {
+            if let Some(sleeper) = self.scheduler.idle.stop_search() {
+                self.scheduler.unpark(sleeper);
+            }
+        }
+        task
+    }
+
+    /// Looks at the others, if not enough others do that already.
+    fn search(&self, core: &mut Core) -> Option<Runnable> {
+        if !core.is_searching {
+            core.is_searching = self.scheduler.idle.start_search();
+            if !core.is_searching {
+                return None;
+            }
+        }
+        let task = core.search.search(&self.scheduler, self.index, &mut core.ring)?;
+        Some(self.found(core, task))
+    }
+
+    /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
+    /// `else_to_do`.
+    fn idle(&self, else_to_do: impl Fn() -> bool) {
+        let mut core = self.core.borrow_mut();
+        if else_to_do() {
+            return;
+        }
+        if core.is_searching && self.scheduler.remotes.len() > 1 {
+            for _ in 0..SPINS {
+                std::hint::spin_loop();
+                if self.scheduler.has_work() {
+                    return;
+                }
+            }
+        }
+        let was_searching = std::mem::take(&mut core.is_searching);
+        let shared = &self.scheduler;
+        let has_work = || else_to_do() || shared.has_work() || self.has_own();
+        if let Some(sleeper) = shared.idle.sleep(self.index, was_searching, has_work) {
+            shared.unpark(sleeper);
+        }
+        drop(core);
+        self.remote().parker.park();
+        let mut core = self.core.borrow_mut();
+        // Whoever woke this worker has counted it as searching.
+        core.is_searching = true;
+        core.pace.rested();
+    }
+
+    fn has_own(&self) -> bool {
+        !self.remote().lifo.load(Ordering::Relaxed).is_null()
+    }
+
+    /// A task that this worker woke or spawned: to the LIFO slot, and what was there to the ring
+    /// (W3). Nobody is woken for the slot alone.
+    pub(super) fn wake(&self, task: Runnable) {
+        // AcqRel: pairs with the Acquire in take_lifo().
+        let raw = self.remote().lifo.swap(task.into_raw(), Ordering::AcqRel);
+        // SAFETY: (T1) put there by this function, and taken out by this swap alone.
+        if let Some(previous) = unsafe { Notified::from_ptr(raw) } {
+            self.push(previous);
+        }
+    }
+
+    /// To the end of the ring; what does not fit goes to the inject queue, with half of the ring
+    /// (Q5).
+    fn push(&self, task: Runnable) {
+        let core = &mut *self.core.borrow_mut();
+        if let Err(Full(task)) = core.ring.push(task) {
+            let mut overflow = TaskList::new();
+            overflow.extend(core.ring.drain_half());
+            overflow.push(task);
+            self.scheduler.inject.push_batch(producer(), overflow);
+        }
+        self.scheduler.notify();
+    }
+
+    /// Cancels what is left in this worker's queues.
+    fn drain(&self) {
+        loop {
+            let task = self.take_lifo().or_else(|| self.core.borrow_mut().ring.pop());
+            let Some(task) = task else { return };
+            drop(task);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Tasks: a future with its header and output, in one allocation.
+//!
+//! This module knows no worker and no queue. A task reaches its scheduler through `Schedule`
+//! only. The life of a task, and who may touch what and when, is told in `task/README.md`.
+
+mod builder;
+mod cell;
+pub mod coop;
+mod error;
+mod id;
+mod join;
+pub mod join_set;
+mod local_key;
+mod local_set;
+mod state;
+mod waker;
+mod yield_now;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use builder::Builder;
+pub(crate) use cell::{Ran, TaskRef};
+#[doc(no_inline)]
+pub use coop::{Unconstrained, consume_budget, unconstrained};
+pub use error::JoinError;
+pub use id::{Id, id, try_id};
+pub use join::{AbortHandle, JoinHandle};
+#[doc(inline)]
+pub use join_set::JoinSet;
+pub use local_key::{AccessError, LocalKey};
+pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
+pub use yield_now::yield_now;
+
+use cell::RawTask;
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::Location;
+use std::sync::Arc;
+
+pub use crate::runtime::{spawn, spawn_blocking};
+
+/// The types of futures that are made here and rarely named.
+pub mod futures {
+    pub use super::local_key::TaskLocalFuture;
+}
+
+/// What a task needs of its scheduler. Cheap to clone.
+pub(crate) trait Schedule: Clone + Send + Sync + 'static {
+    /// Takes a task that was woken, on whatever thread that happened.
+    fn schedule(&self, task: Notified<Self>);
+
+    /// Keeps a task that is going to wait for the first time, so that it can be found when the
+    /// runtime goes down. Returns where it is kept, or `None` if the runtime is down.
+    fn adopt(&self, task: TaskRef) -> Option<usize>;
+
+    /// The task has ended. Returns whether it was still kept: then the caller has its reference.
+    fn release(&self, key: usize) -> bool;
+}
+
+/// A runnable task, and the right to run it (T1). There is at most one for each task.
+pub(crate) struct Notified<S: Schedule> {
+    task: RawTask,
+    scheduler: PhantomData<fn(&S)>,
+}
+
+// SAFETY: (T3, T6) spawning asks for futures and outputs that are Send, or for a scheduler that
+// brings the task back to its own thread.
+unsafe impl<S: Schedule> Send for Notified<S> {}
+
+impl<S: Schedule> Notified<S> {
+    /// # Safety
+    /// The task is NOTIFIED, was allocated for `S`, and the reference that goes with being queued
+    /// is the caller's to give.
+    unsafe fn from_raw(task: RawTask) -> Self {
+        Notified { task, scheduler: PhantomData }
+    }
+
+    fn into_task(self) -> RawTask {
+        ManuallyDrop::new(self).task
+    }
+
+    /// Polls the task, or cancels it if it was aborted. If it was woken meanwhile it comes back.
+    pub(crate) fn run(self, scheduler: &S) -> Option<Self> {
+        let task = self.into_task();
+        // SAFETY: (T2) this was the one right to run it.
+        match unsafe { task.run(scheduler) } {
+            Ran::Left => None,
+            // SAFETY: (T4) woken while it ran: NOTIFIED, and the worker's reference is the queue's.
+            Ran::Again => Some(unsafe { Notified::from_raw(task) }),
+        }
+    }
+
+    /// Cancels the task for want of a thread to run it.
+    pub(crate) fn fail(self, error: &Arc<io::Error>) {
+        let task = self.into_task();
+        let why = JoinError::no_thread(task.header().id, Arc::clone(error));
+        // SAFETY: (T2) this was the one right to run it.
+        unsafe { task.cancel(why) };
+    }
+
+    /// As a plain pointer, for a slot or a queue of pointers.
+    pub(crate) fn into_raw(self) -> *mut () {
+        self.into_task().0.as_ptr().cast()
+    }
+
+    /// # Safety
+    /// `raw` comes from [`into_raw`](Self::into_raw), and is turned back once.
+    pub(crate) unsafe fn from_ptr(raw: *mut ()) -> Option<Self> {
+        let header = std::ptr::NonNull::new(raw)?.cast();
+        Some(Notified { task: RawTask(header), scheduler: PhantomData })
+    }
+}
+
+/// A runnable task that nobody will run is cancelled: what is in a queue when the queue goes.
+impl<S: Schedule> Drop for Notified<S> {
+    fn drop(&mut self) {
+        let why = JoinError::cancelled(self.task.header().id);
+        // SAFETY: (T2) this was the one right to run it.
+        unsafe { self.task.cancel(why) };
+    }
+}
+
+/// Makes a task of `future`: runnable, with a handle to wait for it.
+pub(crate) fn new<F, S>(
+    future: F,
+    spawned_at: &'static Location<'static>,
+) -> (Notified<S>, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+    S: Schedule,
+{
+    let task = RawTask(cell::allocate::<F, S>(future, Id::next(), spawned_at));
+    // SAFETY: (T1) just allocated, for S, and the future's output is what the handle asks for.
+    unsafe { both_ends(task) }
+}
+
+/// As [`new`], with a name for reports.
+pub(crate) fn new_named<F, S>(
+    future: F,
+    spawned_at: &'static Location<'static>,
+    name: Box<str>,
+) -> (Notified<S>, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+    S: Schedule,
+{
+    let task = RawTask(cell::allocate_named::<F, S>(future, Id::next(), spawned_at, name));
+    // SAFETY: (T1) as above.
+    unsafe { both_ends(task) }
+}
+
+/// As [`new`], for a future that must stay on the calling thread.
+///
+/// # Safety
+/// What is returned here is run and dropped on this thread only.
+pub(crate) unsafe fn new_local<F, S>(
+    future: F,
+    spawned_at: &'static Location<'static>,
+    name: Option<Box<str>>,
+) -> (Notified<S>, JoinHandle<F::Output>)
+where
+    F: Future + 'static,
+    F::Output: 'static,
+    S: Schedule,
+{
+    let task = RawTask(match name {
+        None => cell::allocate::<F, S>(future, Id::next(), spawned_at),
+        Some(name) => cell::allocate_named::<F, S>(future, Id::next(), spawned_at, name),
+    });
+    // SAFETY: (T1, T6) as above, and the caller keeps it on this thread.
+    unsafe { both_ends(task) }
+}
+
+/// # Safety
+/// The task is new, was allocated for `S`, and its output is a `T`.
+unsafe fn both_ends<S: Schedule, T>(task: RawTask) -> (Notified<S>, JoinHandle<T>) {
+    // SAFETY: (T1) a new task is NOTIFIED, and has a reference for the queue.
+    let notified = unsafe { Notified::from_raw(task) };
+    // SAFETY: (T5) a new task has a reference for its one handle.
+    let join = unsafe { JoinHandle::new(task) };
+    (notified, join)
+}
+
+/// Runnable tasks, first in first out, linked through their headers: no allocation.
+pub(crate) struct TaskList<S: Schedule> {
+    ends: Option<(RawTask, RawTask)>,
+    len: usize,
+    scheduler: PhantomData<Notified<S>>,
+}
+
+impl<S: Schedule> TaskList<S> {
+    pub(crate) const fn new() -> Self {
+        TaskList { ends: None, len: 0, scheduler: PhantomData }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn push(&mut self, task: Notified<S>) {
+        let task = task.into_task();
+        // SAFETY: (T1) runnable, and in this list only.
+        unsafe { task.set_next(None) };
+        self.ends = match self.ends {
+            None => Some((task, task)),
+            Some((first, last)) => {
+                // SAFETY: (T1) as above, for the one that was last.
+                unsafe { last.set_next(Some(task)) };
+                Some((first, task))
+            }
+        };
+        self.len += 1;
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Notified<S>> {
+        let (first, last) = self.ends?;
+        // SAFETY: (T1) runnable, and in this list only.
+        self.ends = unsafe { first.next() }.map(|next| (next, last));
+        self.len -= 1;
+        // SAFETY: (T1) what was pushed was the right to run it.
+        Some(unsafe { Notified::from_raw(first) })
+    }
+
+    /// Moves everything of `other` to the end of this list.
+    pub(crate) fn append(&mut self, other: &mut TaskList<S>) {
+        let Some((first, last)) = other.ends.take() else { return };
+        self.ends = match self.ends {
+            None => Some((first, last)),
+            Some((head, tail)) => {
+                // SAFETY: (T1) runnable, and in these lists only.
+                unsafe { tail.set_next(Some(first)) };
+                Some((head, last))
+            }
+        };
+        self.len += std::mem::take(&mut other.len);
+    }
+}
+
+// SAFETY: (T3) it holds nothing but rights to run, which are Send.
+unsafe impl<S: Schedule> Send for TaskList<S> {}
+
+impl<S: Schedule> Drop for TaskList<S> {
+    fn drop(&mut self) {
+        while let Some(task) = self.pop() {
+            drop(task);
+        }
+    }
+}
+
+impl<S: Schedule> Extend<Notified<S>> for TaskList<S> {
+    fn extend<I: IntoIterator<Item = Notified<S>>>(&mut self, tasks: I) {
+        tasks.into_iter().for_each(|task| self.push(task));
+    }
+}

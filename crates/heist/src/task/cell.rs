@@ -1,0 +1,503 @@
+//! A task in memory: header, future and output in one allocation.
+
+use super::id::Running;
+use super::state::{Notify, Pause, Start, State};
+use super::{Id, JoinError, Schedule, coop, waker};
+use heist_sync::UnsafeCell;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+/// The part of a task that does not depend on its future. A pointer to it is a pointer to the
+/// task.
+#[repr(C)]
+pub(crate) struct Header {
+    pub(super) state: State,
+    vtable: &'static VTable,
+    /// The next task in an intrusive queue; belongs to whoever holds the task as runnable (T1).
+    next: UnsafeCell<Option<NonNull<Header>>>,
+    pub(super) id: Id,
+    pub(super) spawned_at: &'static Location<'static>,
+}
+
+/// What is done with a task whose future's type is no longer known.
+struct VTable {
+    run: unsafe fn(NonNull<Header>, scheduler: NonNull<()>) -> Ran,
+    cancel: unsafe fn(NonNull<Header>, why: JoinError),
+    schedule: unsafe fn(NonNull<Header>),
+    read_output: unsafe fn(NonNull<Header>, into: NonNull<()>, waker: &Waker),
+    drop_join_handle: unsafe fn(NonNull<Header>),
+    name: unsafe fn(NonNull<Header>) -> Option<NonNull<str>>,
+    dealloc: unsafe fn(NonNull<Header>),
+}
+
+/// What became of a task that a worker has run.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Ran {
+    /// It is done, or waits for a wake-up.
+    Left,
+    /// It was woken while it ran: it is runnable, and the worker's.
+    Again,
+}
+
+#[repr(C)]
+struct Cell<F: Future, S: Schedule> {
+    header: Header,
+    /// Who to hand the task to when it is woken. Set by the worker before the task waits for the
+    /// first time; until then nobody but a worker schedules it, and a worker knows itself.
+    home: UnsafeCell<Option<Home<S>>>,
+    stage: UnsafeCell<Stage<F>>,
+    /// Whose this is says JOIN_WAKER: the task's if set, else the join handle's.
+    join_waker: UnsafeCell<Option<Waker>>,
+}
+
+/// A task with a name. Unnamed ones have no room for it, and pay nothing.
+#[repr(C)]
+struct NamedCell<F: Future, S: Schedule> {
+    cell: Cell<F, S>,
+    name: Box<str>,
+}
+
+struct Home<S> {
+    scheduler: S,
+    /// Where the scheduler keeps the task while it waits.
+    key: usize,
+}
+
+enum Stage<F: Future> {
+    Future(F),
+    Output(Result<F::Output, JoinError>),
+    Taken,
+}
+
+/// Allocates a task: queued, with one reference for the queue and one for the join handle.
+pub(super) fn allocate<F, S>(
+    future: F,
+    id: Id,
+    spawned_at: &'static Location<'static>,
+) -> NonNull<Header>
+where
+    F: Future,
+    S: Schedule,
+{
+    NonNull::from(Box::leak(Box::new(Cell::<F, S>::new(future, id, spawned_at)))).cast()
+}
+
+/// As [`allocate`], with a name.
+pub(super) fn allocate_named<F, S>(
+    future: F,
+    id: Id,
+    spawned_at: &'static Location<'static>,
+    name: Box<str>,
+) -> NonNull<Header>
+where
+    F: Future,
+    S: Schedule,
+{
+    let mut cell = Cell::<F, S>::new(future, id, spawned_at);
+    cell.header.vtable = NamedCell::<F, S>::VTABLE;
+    NonNull::from(Box::leak(Box::new(NamedCell { cell, name }))).cast()
+}
+
+/// A pointer to a task that is alive as long as the pointer's holder has a reference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct RawTask(pub(super) NonNull<Header>);
+
+impl RawTask {
+    pub(super) fn header(&self) -> &Header {
+        // SAFETY: (T5) the holder has a reference, so the task has not been freed.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Polls the task, or cancels it.
+    ///
+    /// # Safety
+    /// The caller holds the task as runnable, and `S` is what it was allocated with.
+    pub(super) unsafe fn run<S: Schedule>(self, scheduler: &S) -> Ran {
+        // SAFETY: (T2) passed on to the caller.
+        unsafe { (self.header().vtable.run)(self.0, NonNull::from(scheduler).cast()) }
+    }
+
+    /// Cancels a runnable task instead of running it; `why` is what its handle gets.
+    ///
+    /// # Safety
+    /// The caller holds the task as runnable.
+    pub(super) unsafe fn cancel(self, why: JoinError) {
+        let _ = self.header().state.start();
+        // SAFETY: (T2) it counts as running now, on this thread.
+        unsafe { (self.header().vtable.cancel)(self.0, why) };
+    }
+
+    /// Cancels a waiting task if nobody else holds it, and gives up the caller's reference.
+    pub(super) fn shut_down(self) {
+        if self.header().state.seize() {
+            let why = JoinError::cancelled(self.header().id);
+            // SAFETY: (T6) seized: it counts as running now, on this thread.
+            unsafe { (self.header().vtable.cancel)(self.0, why) };
+        } else {
+            self.drop_ref();
+        }
+    }
+
+    pub(super) fn wake_by_ref(self) {
+        self.act(self.header().state.notify_by_ref());
+    }
+
+    pub(super) fn wake_by_value(self) {
+        self.act(self.header().state.notify_by_value());
+    }
+
+    pub(super) fn abort(self) {
+        self.act(self.header().state.cancel());
+    }
+
+    fn act(self, notify: Notify) {
+        match notify {
+            Notify::Nothing => {}
+            // SAFETY: (T4) the task was waiting, so it has a home; the reference is the queue's.
+            Notify::Schedule => unsafe { (self.header().vtable.schedule)(self.0) },
+            Notify::Dealloc => self.dealloc(),
+        }
+    }
+
+    /// Moves the output to `into` if there is one, or leaves `waker` to be woken.
+    ///
+    /// # Safety
+    /// The caller is the task's join handle, and `into` points to a `Poll` of its output.
+    pub(super) unsafe fn read_output(self, into: NonNull<()>, waker: &Waker) {
+        // SAFETY: (T5) passed on to the caller.
+        unsafe { (self.header().vtable.read_output)(self.0, into, waker) };
+    }
+
+    /// # Safety
+    /// The caller is the task's join handle, which does nothing more afterwards.
+    pub(super) unsafe fn drop_join_handle(self) {
+        // SAFETY: (T5) passed on to the caller.
+        unsafe { (self.header().vtable.drop_join_handle)(self.0) };
+    }
+
+    pub(super) fn add_ref(self) {
+        self.header().state.add_ref();
+    }
+
+    pub(super) fn drop_ref(self) {
+        self.drop_refs(1);
+    }
+
+    fn drop_refs(self, count: u64) {
+        if self.header().state.drop_refs(count) {
+            self.dealloc();
+        }
+    }
+
+    fn dealloc(self) {
+        // SAFETY: (T5) the last reference is gone.
+        unsafe { (self.header().vtable.dealloc)(self.0) };
+    }
+
+    /// The name that `task::Builder` gave it.
+    pub(super) fn name(&self) -> Option<&str> {
+        // SAFETY: (T5) the holder has a reference, so the task has not been freed.
+        let name = unsafe { (self.header().vtable.name)(self.0) }?;
+        // SAFETY: (T5) as above; and a task's name does not change.
+        Some(unsafe { name.as_ref() })
+    }
+
+    /// The link of an intrusive queue.
+    ///
+    /// # Safety
+    /// The caller holds the task as runnable.
+    pub(super) unsafe fn next(self) -> Option<RawTask> {
+        // SAFETY: (T1) a runnable task is in one place, and its link is that place's.
+        self.header().next.with(|next| unsafe { *next }).map(RawTask)
+    }
+
+    /// Sets the link of an intrusive queue.
+    ///
+    /// # Safety
+    /// The caller holds the task as runnable.
+    pub(super) unsafe fn set_next(self, task: Option<RawTask>) {
+        // SAFETY: (T1) as above.
+        self.header().next.with_mut(|next| unsafe { *next = task.map(|task| task.0) });
+    }
+}
+
+impl<F: Future, S: Schedule> Cell<F, S> {
+    const VTABLE: &'static VTable = &VTable {
+        run: Self::run,
+        cancel: Self::cancel_held,
+        schedule: Self::schedule,
+        read_output: Self::read_output,
+        drop_join_handle: Self::drop_join_handle,
+        name: |_| None,
+        dealloc: Self::dealloc,
+    };
+
+    #[inline(always)]
+    fn new(future: F, id: Id, spawned_at: &'static Location<'static>) -> Self {
+        Cell {
+            header: Header {
+                state: State::new(),
+                vtable: Self::VTABLE,
+                next: UnsafeCell::new(None),
+                id,
+                spawned_at,
+            },
+            home: UnsafeCell::new(None),
+            stage: UnsafeCell::new(Stage::Future(future)),
+            join_waker: UnsafeCell::new(None),
+        }
+    }
+
+    /// # Safety
+    /// `header` is that of a live `Cell<F, S>`.
+    unsafe fn of<'a>(header: NonNull<Header>) -> &'a Self {
+        // SAFETY: (T5) the header is the cell's first field, and the caller vouches for the rest.
+        unsafe { header.cast::<Self>().as_ref() }
+    }
+
+    unsafe fn run(header: NonNull<Header>, scheduler: NonNull<()>) -> Ran {
+        // SAFETY: (T2) the vtable belongs to this type.
+        let cell = unsafe { Self::of(header) };
+        // SAFETY: (type) RawTask::run passes a reference to the S of this task.
+        let scheduler = unsafe { scheduler.cast::<S>().as_ref() };
+        match cell.header.state.start() {
+            Start::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
+            Start::Poll => match cell.poll() {
+                Poll::Ready(output) => cell.store_output(output),
+                Poll::Pending => match cell.pause(scheduler) {
+                    Pause::Idle => return Ran::Left,
+                    Pause::Reschedule => return Ran::Again,
+                    Pause::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
+                    Pause::Dealloc => {
+                        RawTask(header).dealloc();
+                        return Ran::Left;
+                    }
+                },
+            },
+        }
+        cell.complete();
+        Ran::Left
+    }
+
+    /// Polls the future; a panic is an output too (T7).
+    fn poll(&self) -> Poll<Result<F::Output, JoinError>> {
+        let task = RawTask(NonNull::from(&self.header));
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            self.stage.with_mut(|stage| {
+                // SAFETY: (T2) the task runs on this thread alone.
+                let Stage::Future(future) = (unsafe { &mut *stage }) else {
+                    unreachable!("a task that is not complete has its future")
+                };
+                // SAFETY: (T2) the future stays in the task's allocation until it is dropped
+                // in place.
+                let future = unsafe { Pin::new_unchecked(future) };
+                waker::with_borrowed(task, |waker| {
+                    let _running = Running::begin(self.header.id);
+                    coop::with_fresh_budget(|| future.poll(&mut Context::from_waker(waker)))
+                })
+            })
+        }));
+        match polled {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Err(panic) => Poll::Ready(Err(JoinError::panic(self.header.id, panic))),
+        }
+    }
+
+    /// After a poll that was not ready. A task that is going to wait for the first time is made
+    /// known to the scheduler, so that it can be found when the runtime goes down. One that never
+    /// waits costs nothing of that.
+    fn pause(&self, scheduler: &S) -> Pause {
+        let now = self.header.state.load();
+        // SAFETY: (T2) set by the running worker only, which is this one.
+        let is_home = self.home.with(|home| unsafe { (*home).is_some() });
+        if is_home || now.is_notified() || now.is_cancelled() {
+            return self.header.state.pause(false);
+        }
+        let Some(key) = scheduler.adopt(TaskRef(RawTask(NonNull::from(&self.header)))) else {
+            return Pause::Cancel;
+        };
+        let new = Home { scheduler: scheduler.clone(), key };
+        // SAFETY: (T2) wakers read it only after the state has become idle, below.
+        self.home.with_mut(|home| unsafe { *home = Some(new) });
+        let pause = self.header.state.pause(true);
+        if pause == Pause::Reschedule || pause == Pause::Cancel {
+            // The worker keeps its reference, so the scheduler needs one of its own.
+            self.header.state.add_ref();
+        }
+        pause
+    }
+
+    /// Drops the future; its place holds the cancellation, or what its drop panicked with (T6, T7).
+    fn cancel(&self, why: JoinError) {
+        let dropped = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Taken)));
+        let error = match dropped {
+            Ok(()) => why,
+            Err(panic) => JoinError::panic(self.header.id, panic),
+        };
+        self.store_output(Err(error));
+    }
+
+    /// Puts the output where the future was, and drops the future. Should that panic, the panic
+    /// is the output.
+    fn store_output(&self, output: Result<F::Output, JoinError>) {
+        let stored = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Output(output))));
+        if let Err(panic) = stored {
+            let error = Stage::Output(Err(JoinError::panic(self.header.id, panic)));
+            let _ = catch_unwind(AssertUnwindSafe(|| self.replace_stage(error)));
+        }
+    }
+
+    /// Drops what the stage holds, in place, and puts `new` there, also if the drop panics.
+    fn replace_stage(&self, new: Stage<F>) {
+        struct Write<F: Future>(*mut Stage<F>, Option<Stage<F>>);
+        impl<F: Future> Drop for Write<F> {
+            fn drop(&mut self) {
+                if let Some(new) = self.1.take() {
+                    // SAFETY: (T2) what was there has been dropped, whole or by unwinding.
+                    unsafe { self.0.write(new) };
+                }
+            }
+        }
+        let _running = Running::begin(self.header.id);
+        self.stage.with_mut(|stage| {
+            let _write = Write(stage, Some(new));
+            // SAFETY: (T2) the caller is alone with the stage; it is overwritten next.
+            unsafe { stage.drop_in_place() };
+        });
+    }
+
+    /// The output is in place: tells the join handle, or drops it if nobody will (T5). Gives up
+    /// the caller's reference and the scheduler's.
+    fn complete(&self) {
+        let before = self.header.state.complete();
+        if !before.has_join_interest() {
+            // A panic in the drop of an output that nobody wanted is nobody's.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Taken)));
+        } else if before.has_join_waker() {
+            // SAFETY: (T5) complete with JOIN_WAKER set: the waker is the task's.
+            let waker = self.join_waker.with_mut(|waker| unsafe { (*waker).take() });
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.map(Waker::wake)));
+        }
+        // SAFETY: (T2) a complete task is scheduled by nobody; only the one who completed it
+        // comes here.
+        let home = self.home.with_mut(|home| unsafe { (*home).take() });
+        let released = home.is_some_and(|home| home.scheduler.release(home.key));
+        RawTask(NonNull::from(&self.header)).drop_refs(1 + u64::from(released));
+    }
+
+    /// Cancels a task that counts as running on this thread, and gives up the caller's reference.
+    unsafe fn cancel_held(header: NonNull<Header>, why: JoinError) {
+        // SAFETY: (T6) the vtable belongs to this type.
+        let cell = unsafe { Self::of(header) };
+        cell.cancel(why);
+        cell.complete();
+    }
+
+    unsafe fn schedule(header: NonNull<Header>) {
+        // SAFETY: (T4) the vtable belongs to this type.
+        let cell = unsafe { Self::of(header) };
+        // A copy: as soon as the task is in a queue it may run, end and be freed.
+        // SAFETY: (T4) home was set before the task became idle, which the caller has acquired.
+        let scheduler =
+            cell.home.with(|home| unsafe { (*home).as_ref().map(|h| h.scheduler.clone()) });
+        let scheduler = scheduler.expect("a task that waits has a home");
+        // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
+        scheduler.schedule(unsafe { super::Notified::from_raw(RawTask(header)) });
+    }
+
+    unsafe fn read_output(header: NonNull<Header>, into: NonNull<()>, waker: &Waker) {
+        // SAFETY: (T5) the vtable belongs to this type.
+        let cell = unsafe { Self::of(header) };
+        if !cell.is_output_ready(waker) {
+            return;
+        }
+        let stage = cell.stage.with_mut(|stage| {
+            // SAFETY: (T5) complete with JOIN_INTEREST set: the stage is the join handle's.
+            std::mem::replace(unsafe { &mut *stage }, Stage::Taken)
+        });
+        let Stage::Output(output) = stage else {
+            panic!("JoinHandle: polled again after it had returned the output")
+        };
+        // SAFETY: (type) the join handle passes a `Poll` of this task's output.
+        unsafe { into.cast::<Poll<Result<F::Output, JoinError>>>().write(Poll::Ready(output)) };
+    }
+
+    /// Whether the task is complete; if not, `waker` is in place for when it is.
+    fn is_output_ready(&self, waker: &Waker) -> bool {
+        let state = &self.header.state;
+        let now = state.load();
+        if now.is_complete() {
+            return true;
+        }
+        // Take the place back before looking at it: a task that completes empties it.
+        if now.has_join_waker() && !state.unset_join_waker() {
+            return true;
+        }
+        self.join_waker.with_mut(|place| {
+            // SAFETY: (T5) JOIN_WAKER is not set: the place is the join handle's.
+            let place = unsafe { &mut *place };
+            if !place.as_ref().is_some_and(|old| old.will_wake(waker)) {
+                *place = Some(waker.clone());
+            }
+        });
+        !state.set_join_waker()
+    }
+
+    unsafe fn drop_join_handle(header: NonNull<Header>) {
+        // SAFETY: (T5) the vtable belongs to this type.
+        let cell = unsafe { Self::of(header) };
+        let before = cell.header.state.drop_join_interest();
+        if before.is_complete() {
+            let _ = catch_unwind(AssertUnwindSafe(|| cell.replace_stage(Stage::Taken)));
+        } else if before.has_join_waker() {
+            // SAFETY: (T5) JOIN_WAKER was set and is not any more: the place is ours again.
+            let waker = cell.join_waker.with_mut(|place| unsafe { (*place).take() });
+            drop(waker);
+        }
+        RawTask(header).drop_ref();
+    }
+
+    unsafe fn dealloc(header: NonNull<Header>) {
+        // SAFETY: (T5) made by Box in allocate(), and the last reference is gone.
+        drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+    }
+}
+
+impl<F: Future, S: Schedule> NamedCell<F, S> {
+    /// All that is done with an unnamed task is done with the cell inside of this one too.
+    const VTABLE: &'static VTable =
+        &VTable { name: Self::name, dealloc: Self::dealloc, ..*Cell::<F, S>::VTABLE };
+
+    unsafe fn name(header: NonNull<Header>) -> Option<NonNull<str>> {
+        // SAFETY: (T5) the header is the first field, and the vtable belongs to this type. The
+        // name is written before the task is known to anybody, and never again.
+        let name = unsafe { &(*header.cast::<Self>().as_ptr()).name };
+        Some(NonNull::from(&**name))
+    }
+
+    unsafe fn dealloc(header: NonNull<Header>) {
+        // SAFETY: (T5) made by Box in allocate_named(), and the last reference is gone.
+        drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+    }
+}
+
+/// A task that a scheduler keeps while it waits; worth one reference.
+pub(crate) struct TaskRef(RawTask);
+
+// SAFETY: (T6) all that can be done with it is shutting the task down, which any thread may.
+unsafe impl Send for TaskRef {}
+
+impl TaskRef {
+    /// Cancels the task if it still waits; if not, whoever has it finds it cancelled.
+    pub(crate) fn shut_down(self) {
+        self.0.shut_down();
+    }
+
+    /// Leaves the reference to whoever it belongs to now.
+    pub(crate) fn forget(self) {}
+}

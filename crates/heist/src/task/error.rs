@@ -1,0 +1,146 @@
+//! Why a task has no output.
+
+use super::Id;
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// A task ended without an output: it panicked, or it was cancelled.
+///
+/// A closure of [`spawn_blocking`](super::spawn_blocking) for which no thread can be started is
+/// cancelled, too; then [`source`](std::error::Error::source) is the [`io::Error`] that says why.
+pub struct JoinError {
+    id: Id,
+    cause: Cause,
+}
+
+enum Cause {
+    Cancelled,
+    /// A cancellation, because there is no thread for a blocking closure.
+    NoThread(Arc<io::Error>),
+    /// In a mutex, so that the error can be shared between threads though the payload cannot.
+    Panic(Mutex<Box<dyn Any + Send + 'static>>),
+}
+
+impl JoinError {
+    pub(crate) fn cancelled(id: Id) -> JoinError {
+        JoinError { id, cause: Cause::Cancelled }
+    }
+
+    pub(crate) fn no_thread(id: Id, error: Arc<io::Error>) -> JoinError {
+        JoinError { id, cause: Cause::NoThread(error) }
+    }
+
+    pub(crate) fn panic(id: Id, payload: Box<dyn Any + Send + 'static>) -> JoinError {
+        JoinError { id, cause: Cause::Panic(Mutex::new(payload)) }
+    }
+
+    /// Whether the task was cancelled: by `abort`, because its runtime went down, or because no
+    /// thread could be started for it.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.cause, Cause::Cancelled | Cause::NoThread(_))
+    }
+
+    /// Whether the task panicked.
+    pub fn is_panic(&self) -> bool {
+        matches!(self.cause, Cause::Panic(_))
+    }
+
+    /// What the task panicked with.
+    ///
+    /// # Panics
+    /// If the task did not panic; ask [`is_panic`](Self::is_panic) first, or use
+    /// [`try_into_panic`](Self::try_into_panic).
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
+        self.try_into_panic().expect(
+            "JoinError::into_panic: the task was cancelled, it did not panic; \
+             use try_into_panic",
+        )
+    }
+
+    /// What the task panicked with, or the error itself if it did not.
+    ///
+    /// # Errors
+    /// The error itself if the task was cancelled.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
+        match self.cause {
+            Cause::Panic(payload) => {
+                Ok(payload.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+            }
+            Cause::Cancelled | Cause::NoThread(_) => Err(self),
+        }
+    }
+
+    /// Which task it was.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// The message of a panic, if it was a string as it usually is.
+    fn with_message<R>(&self, f: impl FnOnce(Option<&str>) -> R) -> R {
+        let Cause::Panic(payload) = &self.cause else { return f(None) };
+        let payload = payload.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let text = payload
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| payload.downcast_ref::<&'static str>().copied());
+        f(text)
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Cause::Cancelled => write!(f, "task {} was cancelled", self.id),
+            Cause::NoThread(error) => write!(
+                f,
+                "task {} was cancelled: spawn_blocking found no thread and could not start one \
+                 ({error}); raise the system's limit of threads, or ask for a smaller \
+                 Builder::thread_stack_size",
+                self.id
+            ),
+            Cause::Panic(_) => self.with_message(|message| match message {
+                Some(message) => {
+                    write!(f, "task {} panicked with message {message:?}", self.id)
+                }
+                None => write!(f, "task {} panicked", self.id),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Cause::Cancelled => write!(f, "JoinError::Cancelled({:?})", self.id),
+            Cause::NoThread(error) => {
+                write!(f, "JoinError::NoThread({:?}, {error:?})", self.id)
+            }
+            Cause::Panic(_) => self.with_message(|message| match message {
+                Some(message) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.id),
+                None => write!(f, "JoinError::Panic({:?}, ...)", self.id),
+            }),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            Cause::NoThread(error) => Some(&**error),
+            Cause::Cancelled | Cause::Panic(_) => None,
+        }
+    }
+}
+
+impl From<JoinError> for io::Error {
+    fn from(error: JoinError) -> io::Error {
+        match error.cause {
+            Cause::Cancelled => io::Error::other("task was cancelled"),
+            Cause::NoThread(ref cause) => io::Error::new(cause.kind(), error.to_string()),
+            Cause::Panic(_) => io::Error::other("task panicked"),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Which set of local tasks a thread is in.
+
+use super::scheduler::LocalScheduler;
+use crate::task::JoinHandle;
+use std::cell::RefCell;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+thread_local! {
+    static CURRENT: RefCell<Option<LocalScheduler>> = const { RefCell::new(None) };
+}
+
+/// Makes a [`LocalSet`](super::LocalSet) the one that [`spawn_local`] uses, for as long as it
+/// lives.
+#[must_use = "the thread leaves the set when the guard is dropped"]
+pub struct LocalEnterGuard {
+    outer: Option<LocalScheduler>,
+    /// It changes what is current on its thread.
+    _thread: PhantomData<*const ()>,
+}
+
+impl LocalEnterGuard {
+    pub(super) fn new(scheduler: &LocalScheduler) -> Self {
+        LocalEnterGuard { outer: exchange(Some(scheduler.clone())), _thread: PhantomData }
+    }
+}
+
+impl Drop for LocalEnterGuard {
+    fn drop(&mut self) {
+        drop(exchange(self.outer.take()));
+    }
+}
+
+impl fmt::Debug for LocalEnterGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalEnterGuard").finish_non_exhaustive()
+    }
+}
+
+/// On a thread that is ending no set is current, and none becomes so.
+fn exchange(scheduler: Option<LocalScheduler>) -> Option<LocalScheduler> {
+    CURRENT.try_with(|current| current.replace(scheduler)).ok().flatten()
+}
+
+/// Adds a task to the current [`LocalSet`](super::LocalSet). It runs on this thread, so its future
+/// need not be `Send`.
+///
+/// ```
+/// use heist::task::{self, LocalSet};
+///
+/// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// LocalSet::new().block_on(&rt, async {
+///     let text = std::rc::Rc::<str>::from("local");
+///     let task = task::spawn_local(async move { text.len() });
+///     assert_eq!(task.await.unwrap(), 5);
+/// });
+/// ```
+///
+/// # Panics
+/// If the calling thread is in no set: call it from a task of one, from
+/// [`LocalSet::run_until`](super::LocalSet::run_until), or while the guard of
+/// [`LocalSet::enter`](super::LocalSet::enter) lives.
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    spawn_with(future, None)
+}
+
+#[track_caller]
+pub(in crate::task) fn spawn_with<F>(future: F, name: Option<&str>) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
+    let Some(current) = current else {
+        panic!(
+            "spawn_local: there is no LocalSet on this thread; call it inside of \
+             LocalSet::run_until or LocalSet::block_on, or use LocalSet::spawn_local. For a \
+             future that is Send, use spawn"
+        )
+    };
+    current.spawn(future, name, Location::caller())
+}

@@ -1,0 +1,338 @@
+//! The queues of a [`LocalSet`](super::LocalSet), and its end.
+
+use crate::task::{self, JoinHandle, Notified, Schedule, TaskList, TaskRef};
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+/// How many tasks run in one turn of the set, before others on its thread have theirs. Guessed.
+const TASKS_PER_TURN: usize = 61;
+/// Every so many tasks those woken from elsewhere go first. Guessed.
+const REMOTE_INTERVAL: u32 = 31;
+
+/// The scheduler of a set; what its tasks have of it.
+#[derive(Clone)]
+pub(super) struct LocalScheduler(Arc<Shared>);
+
+struct Shared {
+    owned: Owned<State>,
+    remote: Mutex<Remote>,
+    /// Something has come to the remote queue of a set that is closing.
+    has_come: Condvar,
+}
+
+/// What only the set's own thread touches.
+struct State {
+    runnable: RefCell<TaskList<LocalScheduler>>,
+    waiting: RefCell<Slab<TaskRef>>,
+    tick: Cell<u32>,
+    /// Whether the set is being polled: then what becomes runnable needs no wake-up.
+    is_running: Cell<bool>,
+    is_closed: Cell<bool>,
+    /// How many tasks were kept as waiting when the set was closed, and have not ended yet.
+    ending: Cell<usize>,
+}
+
+/// What all threads reach.
+struct Remote {
+    runnable: TaskList<LocalScheduler>,
+    /// Who runs the set.
+    waker: Option<Waker>,
+    is_closing: bool,
+}
+
+/// A value that belongs to one thread. Others see that it is there, and no more.
+struct Owned<T> {
+    owner: u64,
+    value: T,
+}
+
+// SAFETY: (T6) get() lends the value to its own thread alone.
+unsafe impl<T: Send> Sync for Owned<T> {}
+
+impl<T> Owned<T> {
+    fn new(value: T) -> Self {
+        Owned { owner: this_thread(), value }
+    }
+
+    fn get(&self) -> Option<&T> {
+        (self.owner == this_thread()).then_some(&self.value)
+    }
+}
+
+/// A number that no other thread has or will have.
+fn this_thread() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
+    }
+    let number = NUMBER.get();
+    if number > 0 {
+        return number;
+    }
+    // Relaxed: uniqueness is all that is asked of it.
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    NUMBER.set(number);
+    number
+}
+
+impl LocalScheduler {
+    /// For a set of the calling thread.
+    pub(super) fn new() -> Self {
+        let state = State {
+            runnable: RefCell::new(TaskList::new()),
+            waiting: RefCell::default(),
+            tick: Cell::new(0),
+            is_running: Cell::new(false),
+            is_closed: Cell::new(false),
+            ending: Cell::new(0),
+        };
+        let remote = Remote { runnable: TaskList::new(), waker: None, is_closing: false };
+        LocalScheduler(Arc::new(Shared {
+            owned: Owned::new(state),
+            remote: Mutex::new(remote),
+            has_come: Condvar::new(),
+        }))
+    }
+
+    fn state(&self) -> &State {
+        self.0.owned.get().expect("a LocalSet and its tasks stay on their thread")
+    }
+
+    fn remote(&self) -> MutexGuard<'_, Remote> {
+        // Nothing is half done where a panic could come, so a poisoned lock is as good as any.
+        self.0.remote.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new task. If the set is gone it is cancelled at once.
+    pub(super) fn spawn<F>(
+        &self,
+        future: F,
+        name: Option<&str>,
+        spawned_at: &'static Location<'static>,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let state = self.state();
+        // SAFETY: (T6) this is the set's thread, as state() has made sure. Rights to run the task
+        // are used and dropped in State alone; elsewhere they are only handed on.
+        let (task, join) = unsafe { task::new_local(future, spawned_at, name.map(Box::from)) };
+        if state.is_closed.get() {
+            drop(task);
+        } else {
+            self.schedule(task);
+        }
+        join
+    }
+
+    /// Begins a turn of the set, which is run by the task of `waker`. Inside of another turn, in
+    /// one of the set's own tasks, the outer one goes on running it.
+    pub(super) fn begin(&self, waker: &Waker) -> Turn<'_> {
+        let was_running = self.state().is_running.replace(true);
+        if !was_running {
+            self.register(waker);
+        }
+        Turn { scheduler: self, was_running }
+    }
+
+    fn register(&self, waker: &Waker) {
+        let mut remote = self.remote();
+        if remote.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
+            return;
+        }
+        let old = remote.waker.replace(waker.clone());
+        // Outside of the lock: dropping a waker may drop a task, and with it anything.
+        drop(remote);
+        drop(old);
+    }
+
+    /// Has whoever runs the set come back.
+    fn wake(&self) {
+        let waker = self.remote().waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn next(&self) -> Option<Notified<LocalScheduler>> {
+        let state = self.state();
+        let tick = state.tick.get().wrapping_add(1);
+        state.tick.set(tick);
+        let take_own = || state.runnable.borrow_mut().pop();
+        let take_remote = || self.remote().runnable.pop();
+        if tick % REMOTE_INTERVAL == 0 {
+            return take_remote().or_else(take_own);
+        }
+        take_own().or_else(|| {
+            state.runnable.borrow_mut().append(&mut self.remote().runnable);
+            take_own()
+        })
+    }
+
+    fn has_runnable(&self) -> bool {
+        self.state().runnable.borrow().len() > 0 || self.remote().runnable.len() > 0
+    }
+
+    /// Drops every future of the set, here and now (T6). The steps are told in the README.
+    pub(super) fn shut_down(&self) {
+        let state = self.state();
+        debug_assert!(!state.is_running.get(), "a set that is being polled is borrowed");
+        state.is_closed.set(true);
+        self.remote().is_closing = true;
+        // What runs when a future is dropped may wake tasks: all of this is done without borrows.
+        while let Some(task) = self.next() {
+            drop(task);
+        }
+        let waiting = state.waiting.take();
+        state.ending.set(waiting.len());
+        waiting.into_iter().for_each(|(_, task)| task.shut_down());
+        loop {
+            while let Some(task) = self.next() {
+                drop(task);
+            }
+            if state.ending.get() == 0 {
+                break;
+            }
+            self.wait_for_remote();
+        }
+        let waker = self.remote().waker.take();
+        drop(waker);
+    }
+
+    fn wait_for_remote(&self) {
+        let is_empty = |remote: &mut Remote| remote.runnable.len() == 0;
+        let waited = self.0.has_come.wait_while(self.remote(), is_empty);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Schedule for LocalScheduler {
+    fn schedule(&self, task: Notified<LocalScheduler>) {
+        if let Some(state) = self.0.owned.get() {
+            state.runnable.borrow_mut().push(task);
+            if !state.is_running.get() {
+                self.wake();
+            }
+            return;
+        }
+        let mut remote = self.remote();
+        remote.runnable.push(task);
+        let waker = remote.waker.take();
+        if remote.is_closing {
+            self.0.has_come.notify_one();
+        }
+        drop(remote);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn adopt(&self, task: TaskRef) -> Option<usize> {
+        let state = self.state();
+        if state.is_closed.get() {
+            task.forget();
+            return None;
+        }
+        Some(state.waiting.borrow_mut().insert(task))
+    }
+
+    fn release(&self, key: usize) -> bool {
+        let state = self.state();
+        let task = state.waiting.borrow_mut().try_remove(key);
+        if task.is_none() {
+            state.ending.set(state.ending.get() - 1);
+        }
+        task.map(TaskRef::forget).is_some()
+    }
+}
+
+/// A turn of a set: it is being polled.
+pub(super) struct Turn<'a> {
+    scheduler: &'a LocalScheduler,
+    was_running: bool,
+}
+
+impl Turn<'_> {
+    /// Runs tasks until none is runnable, or the turn is over (W7).
+    pub(super) fn run(&self) {
+        for _ in 0..TASKS_PER_TURN {
+            let Some(task) = self.scheduler.next() else { return };
+            if let Some(task) = task.run(self.scheduler) {
+                self.scheduler.schedule(task);
+            }
+        }
+    }
+
+    /// Whether all tasks have ended. One that is woken elsewhere, and on its way here, counts as
+    /// waiting.
+    pub(super) fn is_empty(&self) -> bool {
+        self.scheduler.state().waiting.borrow().is_empty() && !self.scheduler.has_runnable()
+    }
+}
+
+impl Drop for Turn<'_> {
+    /// What is left takes another turn.
+    fn drop(&mut self) {
+        self.scheduler.state().is_running.set(self.was_running);
+        if !self.was_running && self.scheduler.has_runnable() {
+            self.scheduler.wake();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::LocalSet;
+    use super::*;
+    use crate::task::cell::{Header, RawTask};
+    use crate::task::state::Notify;
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::ptr::NonNull;
+    use std::rc::Rc;
+    use std::task::{Context, Poll};
+    use std::thread;
+
+    /// T6: another thread has made the task queued, and reaches the queue only when the set is
+    /// about to be gone.
+    #[test]
+    fn the_end_waits_for_a_task_that_is_on_its_way() {
+        let set = LocalSet::new();
+        let kept = Rc::new(Cell::new(None));
+        let (keep, is_alive) = (Rc::clone(&kept), Rc::new(()));
+        let future_is_alive = Rc::downgrade(&is_alive);
+        let join = set.spawn_local(poll_fn(move |cx| -> Poll<()> {
+            let _ = &is_alive;
+            keep.set(Some(cx.waker().clone()));
+            Poll::Pending
+        }));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(pin!(set.run_until(std::future::pending::<()>())).poll(&mut cx).is_pending());
+
+        let waker = kept.take().unwrap();
+        let task = RawTask(NonNull::new(waker.data().cast_mut().cast::<Header>()).unwrap());
+        // What a wake-up does first; the rest comes below.
+        assert_eq!(task.header().state.notify_by_ref(), Notify::Schedule);
+        // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
+        let notified = unsafe { Notified::<LocalScheduler>::from_raw(task) };
+        let scheduler = set.scheduler.clone();
+        let slow = thread::spawn(move || {
+            while !scheduler.remote().is_closing {
+                thread::yield_now();
+            }
+            // Time for an end that does not wait to go wrong.
+            (0..1000).for_each(|_| thread::yield_now());
+            scheduler.schedule(notified);
+        });
+        drop(set);
+        assert!(future_is_alive.upgrade().is_none());
+        assert!(join.is_finished());
+        slow.join().unwrap();
+    }
+}

@@ -1,0 +1,22 @@
+//! Tasks of the repository that need more than a shell script.
+//!
+//! `cargo run -p xtask -- --help` lists them.
+
+mod peer_tests;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Tasks of the repository that need more than a shell script.
+#[derive(Debug, Parser)]
+#[command(name = "xtask", version)]
+enum Task {
+    PeerTests(peer_tests::Args),
+}
+
+fn main() -> ExitCode {
+    match Task::parse() {
+        Task::PeerTests(args) => peer_tests::main(&args),
+    }
+}
