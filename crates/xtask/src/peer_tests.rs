@@ -8,6 +8,7 @@
 //! 4. [`run`]: each file runs for a limited time.
 //! 5. [`report`] prints the results, [`expect`] compares them with what is expected.
 
+mod bless;
 mod cargo;
 mod compile;
 mod cut;
@@ -71,6 +72,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
 
+    /// Rewrite the file of --expect so that it fits; new reasons are left for you to fill in
+    #[arg(long, requires = "expect")]
+    bless: bool,
+
     /// The version of the peer's package [default: that of --expect, else the newest]
     #[arg(long, value_name = "VERSION")]
     peer_version: Option<String>,
@@ -133,53 +138,47 @@ pub fn main(args: &Args) -> ExitCode {
 /// Whether all is as it should be.
 fn execute(args: &Args, out: &mut dyn Write) -> Result<bool, Error> {
     let expectations = args.expect.as_deref().map(Expectations::read).transpose()?;
+    if let Some((path, expectations)) = args.expect.as_deref().zip(expectations.as_ref()) {
+        // What is about to be rewritten may still lack its reasons.
+        let checked = if args.bless { Ok(()) } else { expectations.check() };
+        checked.map_err(|what| Error::expectations(path, what))?;
+    }
     let json = args.json.as_deref().map(JsonFile::open).transpose()?;
-    let peer = args.peer.package();
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let workspace = workspace.expect("xtask lives in crates/xtask");
     let doing = "read this workspace";
     let own = cargo::metadata(&workspace.join("Cargo.toml"), &["--no-deps"], doing)?;
     let directory = own.target_directory.join("peer-tests");
 
+    let peer = args.peer.package();
     let expected_version = expectations.as_ref().map(|expectations| expectations.version.as_str());
     let version = args.peer_version.as_deref().or(expected_version);
     let source = Source::get(peer, version, &directory.join(peer))?;
     let known = source.test_files()?;
     if args.list {
-        return known
-            .iter()
-            .try_for_each(|name| writeln!(out, "{name}"))
-            .map_err(Error::Output)
-            .map(|()| true);
+        let mut names = known.iter();
+        names.try_for_each(|name| writeln!(out, "{name}")).map_err(Error::Output)?;
+        return Ok(true);
     }
     let files = select(&args.files, &known, expectations.as_ref(), peer)?;
-    let unstable = args.unstable || expectations.as_ref().is_some_and(|e| e.unstable);
-    let place = directory.join(peer).join(args.against.name());
-    let scratch = Scratch::create(place, &source, &files, args.against, workspace)?;
-    let title =
-        format!("tests of {peer} {}, against {}", source.package.version, args.against.name());
-    writeln!(out, "{title}\n").map_err(Error::Output)?;
-
-    let order = Order {
-        manifest: &scratch.manifest(),
-        target_dir: &directory.join(if unstable { "target-unstable" } else { "target" }),
-        subject: args.against.name(),
-        unstable,
-    };
-    let say = |round, count| eprintln!("compiling, round {round}: {count} to do");
-    let compiled = compile::compile(&scratch, &source, &files, order, say)?;
-    let hangs = |file: &str, test: &str| {
-        expectations.as_ref().is_some_and(|expectations| expectations.hangs(file, test))
-    };
-    let results = run_all(args, &scratch, compiled, hangs, out)?;
+    let version = source.package.version.clone();
+    let subject = args.against.name();
+    writeln!(out, "tests of {peer} {version}, against {subject}\n").map_err(Error::Output)?;
+    let results =
+        run_all(args, &directory, workspace, &source, &files, expectations.as_ref(), out)?;
     if let Some(json) = json {
-        json.write(peer, &source.package.version, args.against.name(), &results)?;
+        json.write(peer, &version, subject, &results)?;
     }
     report::details(out, &results, args.verbose)
         .and_then(|()| report::summary(out, &results))
         .map_err(Error::Output)?;
-    judge(expectations.as_ref(), &results, &known, args.files.is_empty(), out)
-        .map_err(Error::Output)
+    match (&args.expect, expectations) {
+        (Some(path), Some(old)) if args.bless => bless_file(path, old, &version, &results, out),
+        (_, expectations) => {
+            let is_complete = args.files.is_empty();
+            judge(expectations.as_ref(), &results, &known, is_complete, out).map_err(Error::Output)
+        }
+    }
 }
 
 /// The files to run: those that are asked for, those that are expected, or all.
@@ -204,13 +203,28 @@ fn select(
     }
 }
 
+/// Compiles the files, runs them, and prints a row for each.
 fn run_all(
     args: &Args,
-    scratch: &Scratch,
-    compiled: Vec<Compiled>,
-    hangs: impl Fn(&str, &str) -> bool,
+    directory: &Path,
+    workspace: &Path,
+    source: &Source,
+    files: &[String],
+    expectations: Option<&Expectations>,
     out: &mut dyn Write,
 ) -> Result<Vec<FileResult>, Error> {
+    let unstable = args.unstable || expectations.is_some_and(|e| e.unstable);
+    let place = directory.join(args.peer.package()).join(args.against.name());
+    let scratch = Scratch::create(place, source, files, args.against, workspace)?;
+    let order = Order {
+        manifest: &scratch.manifest(),
+        target_dir: &directory.join(if unstable { "target-unstable" } else { "target" }),
+        subject: args.against.name(),
+        unstable,
+    };
+    let say = |round, count| eprintln!("compiling, round {round}: {count} to do");
+    let compiled = compile::compile(&scratch, source, files, order, say)?;
+    let hangs = |file: &str, test: &str| expectations.is_some_and(|e| e.hangs(file, test));
     let logs = scratch.root.join("logs");
     fs::create_dir_all(&logs).map_err(Error::file("create", &logs))?;
     let limits = Limits {
@@ -221,7 +235,7 @@ fn run_all(
     table.header(out).map_err(Error::Output)?;
     let mut results = Vec::new();
     for compiled in compiled {
-        let result = run_one(compiled, &scratch.root, &logs, limits, &hangs)?;
+        let result = run_one(compiled, &scratch.root, &logs, limits, hangs)?;
         table.row(out, &result).and_then(|()| out.flush()).map_err(Error::Output)?;
         results.push(result);
     }
@@ -252,6 +266,23 @@ fn run_one(
     let status = file_status(shape, Counts::of(&tests));
     let seconds = start.elapsed().as_secs_f64();
     Ok(FileResult { name: compiled.name, status, tests, errors: compiled.errors, seconds })
+}
+
+/// Rewrites the expectations. `false` if there is something left to do.
+fn bless_file(
+    path: &Path,
+    old: Expectations,
+    version: &str,
+    results: &[FileResult],
+    out: &mut dyn Write,
+) -> Result<bool, Error> {
+    let head = bless::head(&fs::read_to_string(path).map_err(Error::file("read", path))?);
+    let new = bless::blessed(old, version, results);
+    fs::write(path, bless::text(&new, &head)).map_err(Error::file("write", path))?;
+    let missing = bless::missing_reasons(&new);
+    writeln!(out, "wrote {}; reasons to fill in: {missing}", path.display())
+        .map_err(Error::Output)?;
+    Ok(missing == 0)
 }
 
 /// Whether the results are as they should be; says where they are not.

@@ -50,14 +50,12 @@ impl Waiting {
     /// lock: they may do anything.
     pub(super) fn close(&self) {
         for number in 0..SHARDS {
-            loop {
+            let tasks = {
                 let mut shard = self.lock(number);
                 shard.is_closed = true;
-                let Some(key) = shard.tasks.iter().next().map(|(key, _)| key) else { break };
-                let task = shard.tasks.remove(key);
-                drop(shard);
-                task.shut_down();
-            }
+                std::mem::take(&mut shard.tasks)
+            };
+            tasks.into_iter().for_each(|(_, task)| task.shut_down());
         }
     }
 

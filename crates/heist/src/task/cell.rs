@@ -266,9 +266,9 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let scheduler = unsafe { scheduler.cast::<S>().as_ref() };
         match cell.header.state.start() {
             Start::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
-            Start::Poll => match cell.poll() {
+            Start::Poll => match cell.poll(RawTask(header)) {
                 Poll::Ready(output) => cell.store_output(output),
-                Poll::Pending => match cell.pause(scheduler) {
+                Poll::Pending => match cell.pause(RawTask(header), scheduler) {
                     Pause::Idle => return Ran::Left,
                     Pause::Reschedule => return Ran::Again,
                     Pause::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
@@ -279,13 +279,15 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 },
             },
         }
-        cell.complete();
+        cell.complete(RawTask(header));
         Ran::Left
     }
 
     /// Polls the future; a panic is an output too (T7).
-    fn poll(&self) -> Poll<Result<F::Output, JoinError>> {
-        let task = RawTask(NonNull::from(&self.header));
+    ///
+    /// `task` is this task, by the pointer that it was allocated with: one made from a reference to
+    /// the header would be good for the header only. So below.
+    fn poll(&self, task: RawTask) -> Poll<Result<F::Output, JoinError>> {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             self.stage.with_mut(|stage| {
                 // SAFETY: (T2) the task runs on this thread alone.
@@ -311,25 +313,24 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// After a poll that was not ready. A task that is going to wait for the first time is made
     /// known to the scheduler, so that it can be found when the runtime goes down. One that never
     /// waits costs nothing of that.
-    fn pause(&self, scheduler: &S) -> Pause {
+    fn pause(&self, task: RawTask, scheduler: &S) -> Pause {
         let now = self.header.state.load();
         // SAFETY: (T2) set by the running worker only, which is this one.
         let is_home = self.home.with(|home| unsafe { (*home).is_some() });
         if is_home || now.is_notified() || now.is_cancelled() {
-            return self.header.state.pause(false);
+            return self.header.state.pause();
         }
-        let Some(key) = scheduler.adopt(TaskRef(RawTask(NonNull::from(&self.header)))) else {
+        // The scheduler's reference comes first: as soon as it keeps the task, a shutdown on another
+        // thread may take it out again and give the reference up.
+        task.add_ref();
+        let Some(key) = scheduler.adopt(TaskRef(task)) else {
+            task.drop_ref();
             return Pause::Cancel;
         };
         let new = Home { scheduler: scheduler.clone(), key };
         // SAFETY: (T2) wakers read it only after the state has become idle, below.
         self.home.with_mut(|home| unsafe { *home = Some(new) });
-        let pause = self.header.state.pause(true);
-        if pause == Pause::Reschedule || pause == Pause::Cancel {
-            // The worker keeps its reference, so the scheduler needs one of its own.
-            self.header.state.add_ref();
-        }
-        pause
+        self.header.state.pause()
     }
 
     /// Drops the future; its place holds the cancellation, or what its drop panicked with (T6, T7).
@@ -373,7 +374,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 
     /// The output is in place: tells the join handle, or drops it if nobody will (T5). Gives up
     /// the caller's reference and the scheduler's.
-    fn complete(&self) {
+    fn complete(&self, task: RawTask) {
         let before = self.header.state.complete();
         if !before.has_join_interest() {
             // A panic in the drop of an output that nobody wanted is nobody's.
@@ -387,7 +388,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         // comes here.
         let home = self.home.with_mut(|home| unsafe { (*home).take() });
         let released = home.is_some_and(|home| home.scheduler.release(home.key));
-        RawTask(NonNull::from(&self.header)).drop_refs(1 + u64::from(released));
+        task.drop_refs(1 + u64::from(released));
     }
 
     /// Cancels a task that counts as running on this thread, and gives up the caller's reference.
@@ -395,7 +396,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         // SAFETY: (T6) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         cell.cancel(why);
-        cell.complete();
+        cell.complete(RawTask(header));
     }
 
     unsafe fn schedule(header: NonNull<Header>) {

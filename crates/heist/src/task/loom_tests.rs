@@ -196,6 +196,26 @@ fn loom_t6_shutdown_beside_a_wake_up() {
     });
 }
 
+/// A task waits for the first time while the runtime goes down.
+#[test]
+fn loom_t6_shutdown_beside_the_first_wait() {
+    loom::model(|| {
+        let (queue, drops) = (Queue::new(), Arc::new(AtomicUsize::new(0)));
+        let held = Counted(drops.clone());
+        let join = queue.spawn(async move {
+            let _held = held;
+            std::future::pending::<()>().await;
+        });
+        let other = queue.clone();
+        let worker = thread::spawn(move || other.run());
+        queue.shut_down();
+        worker.join().unwrap();
+        queue.shut_down();
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        assert!(is_finished(join));
+    });
+}
+
 #[test]
 fn loom_t8_wakers_and_handles_go_in_any_order() {
     loom::model(|| {

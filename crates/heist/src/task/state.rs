@@ -79,7 +79,7 @@ pub(super) enum Start {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Pause {
-    /// The task waits; the worker's reference is gone, or has become the runtime's.
+    /// The task waits; the worker's reference is gone.
     Idle,
     /// The same, and the worker's was the last reference.
     Dealloc,
@@ -141,9 +141,8 @@ impl State {
         if before.is_cancelled() { Start::Cancel } else { Start::Poll }
     }
 
-    /// The poll was not ready (T4). With `keep` the worker's reference goes over to the runtime's
-    /// list of waiting tasks instead of being given up.
-    pub(super) fn pause(&self, keep: bool) -> Pause {
+    /// The poll was not ready (T4). If the task now waits, the worker's reference is given up.
+    pub(super) fn pause(&self) -> Pause {
         self.update(|now| {
             debug_assert!(now.is_running() && !now.is_complete());
             if now.is_cancelled() {
@@ -151,7 +150,7 @@ impl State {
             } else if now.is_notified() && !canary::TASK_WAKE_IN_POLL_LOST.sings() {
                 (Pause::Reschedule, Some(now.0 & !RUNNING))
             } else {
-                let idle = (now.0 & !(RUNNING | NOTIFIED)) - if keep { 0 } else { REF };
+                let idle = (now.0 & !(RUNNING | NOTIFIED)) - REF;
                 let pause = if idle < REF { Pause::Dealloc } else { Pause::Idle };
                 (pause, Some(idle))
             }

@@ -1,6 +1,6 @@
 //! Why there are no results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 #[derive(Debug)]
@@ -24,6 +24,11 @@ impl Error {
     pub fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::File { doing, path, source }
+    }
+
+    /// Tells which file of expectations it was.
+    pub fn expectations(path: &Path, what: String) -> Error {
+        Error::Expectations { path: path.to_owned(), what }
     }
 
     /// 3: cargo did not do its part, most likely for want of a network. 2: anything else that

@@ -33,19 +33,19 @@ pub struct Expectations {
 pub struct ExpectedFile {
     pub status: FileStatus,
     /// Why it is not a pass.
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// The tests that do not do what the others do.
     #[serde(default)]
-    tests: Vec<ExpectedTests>,
+    pub tests: Vec<ExpectedTests>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ExpectedTests {
-    status: TestStatus,
-    reason: String,
+pub struct ExpectedTests {
+    pub status: TestStatus,
+    pub reason: String,
     /// A `*` stands for anything.
-    names: Vec<String>,
+    pub names: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -56,28 +56,26 @@ pub struct Skipped {
 }
 
 impl Expectations {
-    /// Reads and checks a file.
+    /// Reads a file.
     pub fn read(path: &Path) -> Result<Expectations, Error> {
         let text = fs::read_to_string(path).map_err(Error::file("read", path))?;
-        Expectations::parse(&text)
-            .map_err(|what| Error::Expectations { path: path.to_owned(), what })
+        toml::from_str(&text).map_err(|error| Error::expectations(path, error.to_string()))
     }
 
-    fn parse(text: &str) -> Result<Expectations, String> {
-        let expectations: Expectations = toml::from_str(text).map_err(|error| error.to_string())?;
-        for (name, file) in &expectations.files {
+    /// What makes no sense, or lacks its reason.
+    pub fn check(&self) -> Result<(), String> {
+        for (name, file) in &self.files {
             file.check().map_err(|what| format!("{name}: {what}"))?;
         }
-        for skipped in &expectations.skipped {
+        for skipped in &self.skipped {
             if skipped.reason.trim().is_empty() {
                 return Err(format!("{}: say why it is skipped", skipped.files.join(", ")));
             }
-            let both = skipped.files.iter().find(|name| expectations.files.contains_key(*name));
-            if let Some(name) = both {
+            if let Some(name) = skipped.files.iter().find(|name| self.files.contains_key(*name)) {
                 return Err(format!("{name} is both expected and skipped: take one away"));
             }
         }
-        Ok(expectations)
+        Ok(())
     }
 
     /// Whether the file says anything about a test file.
@@ -158,7 +156,8 @@ impl ExpectedFile {
         differences
     }
 
-    fn expected(&self, test: &str) -> TestStatus {
+    /// What a test is expected to do.
+    pub fn expected(&self, test: &str) -> TestStatus {
         let named = |tests: &&ExpectedTests| tests.names.iter().any(|name| matches(name, test));
         let rest = if self.status == FileStatus::NoCompile {
             TestStatus::NoCompile
@@ -183,7 +182,7 @@ impl fmt::Display for Difference {
 }
 
 /// Whether a name fits a pattern in which `*` stands for anything.
-fn matches(pattern: &str, name: &str) -> bool {
+pub fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(name) = name.strip_prefix(head) else { return false };
     let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
@@ -222,8 +221,13 @@ mod tests {
         FileResult { name: name.into(), status, tests, errors: vec![], seconds: 0.0 }
     }
 
+    fn parse(text: &str) -> Result<Expectations, String> {
+        let expectations: Expectations = toml::from_str(text).map_err(|error| error.to_string())?;
+        expectations.check().map(|()| expectations)
+    }
+
     fn differences(result: FileResult) -> Vec<String> {
-        let expectations = Expectations::parse(TEXT).unwrap();
+        let expectations = parse(TEXT).unwrap();
         expectations.compare(&[result]).iter().map(Difference::to_string).collect()
     }
 
@@ -288,17 +292,17 @@ mod tests {
             ("status = \"pass\"\n[[skipped]]\nreason = \"\"\nfiles = []".into(), "say why"),
             ("status = \"pass\"\n[[skipped]]\nreason = \"x\"\nfiles = [\"a\"]".into(), "both"),
         ] {
-            let error = Expectations::parse(&file(&rest)).unwrap_err();
+            let error = parse(&file(&rest)).unwrap_err();
             assert!(error.contains(what), "{rest}: {error}");
         }
-        assert!(Expectations::parse("").unwrap_err().contains("version"));
+        assert!(parse("").unwrap_err().contains("version"));
     }
 
     #[test]
     fn tests_that_hang_are_known() {
         let text =
             TEXT.replace("status = \"fail\"\n        reason", "status = \"timeout\"\nreason");
-        let expectations = Expectations::parse(&text).unwrap();
+        let expectations = parse(&text).unwrap();
         assert!(expectations.hangs("mixed", "a") && expectations.hangs("mixed", "m::b"));
         assert!(!expectations.hangs("mixed", "c") && !expectations.hangs("new", "a"));
     }
