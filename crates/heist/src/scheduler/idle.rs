@@ -150,7 +150,11 @@ impl Idle {
     }
 
     /// Every sleeper, to be unparked because the runtime goes down. They count as searching then.
+    ///
+    /// A worker that goes to sleep at the same time looks, after its heavy barrier, whether the
+    /// runtime is down; that was stored before the light one here.
     pub(super) fn wake_all(&self, mut unpark: impl FnMut(usize)) {
+        self.barrier.light();
         loop {
             let counts = Counts(self.counts.load(Ordering::Relaxed));
             if counts.idle() == 0 {

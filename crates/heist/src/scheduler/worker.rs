@@ -297,6 +297,10 @@ impl Local {
         if let Some(sleeper) = shared.idle.sleep(self.index, was_searching, has_work) {
             shared.unpark(sleeper);
         }
+        if shared.is_down() {
+            // No wake-up may be coming: a searcher that has left counts as searching for ever.
+            return;
+        }
         drop(core);
         self.remote().parker.park();
         let mut core = self.core.borrow_mut();

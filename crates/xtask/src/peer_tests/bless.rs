@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::FileResult;
 use super::expect::{Expectations, ExpectedFile, ExpectedTests, Skipped, matches};
-use super::status::{FileStatus, TestStatus};
+use super::status::{FileStatus, TestResult, TestStatus};
 
 /// The expectations `old`, with the files that were run as `results` have them.
 pub fn blessed(old: Expectations, version: &str, results: &[FileResult]) -> Expectations {
@@ -25,44 +25,59 @@ pub fn blessed(old: Expectations, version: &str, results: &[FileResult]) -> Expe
     Expectations { version: version.to_owned(), unstable: old.unstable, files, skipped }
 }
 
+/// What tests have in common that go into one group.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    status: TestStatus,
+    reason: String,
+    flaky: bool,
+}
+
 fn expected(old: Option<&ExpectedFile>, result: &FileResult) -> ExpectedFile {
-    let status = result.status;
-    let is_whole = matches!(status, FileStatus::Empty | FileStatus::NoCompile);
-    let kept = old.filter(|old| old.status == status).and_then(|old| old.reason.clone());
-    let mut groups: BTreeMap<(TestStatus, String), BTreeSet<String>> = BTreeMap::new();
-    let rest = ExpectedFile { status, reason: None, tests: vec![] }.expected("");
+    let mut groups: BTreeMap<Group, BTreeSet<String>> = BTreeMap::new();
+    let rest = ExpectedFile { status: result.status, reason: None, tests: vec![] }.expected("");
     for test in &result.tests {
-        if test.status != rest && test.status != TestStatus::Ignored {
-            let (reason, name) = known(old, result, &test.name, test.status).unwrap_or_default();
-            let name = if name.is_empty() { test.name.clone() } else { name };
-            groups.entry((test.status, reason)).or_default().insert(name);
+        if let Some((group, pattern)) = known(old, result, test) {
+            groups.entry(group).or_default().insert(pattern);
+        } else if test.status != rest && test.status != TestStatus::Ignored {
+            let group = Group { status: test.status, reason: String::new(), flaky: false };
+            groups.entry(group).or_default().insert(test.name.clone());
         }
     }
+    // A run in which the flaky tests of a file pass says nothing about the file.
+    let lucky = old.filter(|_| groups.keys().any(|group| group.flaky)).map(|old| old.status);
+    let status = lucky.unwrap_or(result.status);
+    let is_whole = matches!(status, FileStatus::Empty | FileStatus::NoCompile);
+    let kept = old.filter(|old| old.status == status).and_then(|old| old.reason.clone());
     let is_unexplained = is_whole || (status == FileStatus::Partial && groups.is_empty());
     let reason = kept.or(is_unexplained.then(String::new)).filter(|_| status != FileStatus::Pass);
-    let tests = groups.into_iter().map(|((status, reason), names)| ExpectedTests {
+    let tests = groups.into_iter().map(|(Group { status, reason, flaky }, names)| ExpectedTests {
         status,
         reason,
+        flaky,
         names: names.into_iter().collect(),
     });
     ExpectedFile { status, reason, tests: tests.collect() }
 }
 
-/// The reason that was given before, and the pattern it was given for, if that is still right for
-/// all tests it fits. A new status needs a new reason.
+/// The group that a test was in before, and the pattern that named it, if the test still does
+/// what the group does. The pattern is kept if it is right for all tests that it fits.
 fn known(
     old: Option<&ExpectedFile>,
     result: &FileResult,
-    name: &str,
-    status: TestStatus,
-) -> Option<(String, String)> {
-    let groups = old?.tests.iter().filter(|tests| tests.status == status);
+    test: &TestResult,
+) -> Option<(Group, String)> {
+    let fits = |tests: &ExpectedTests, status: TestStatus| {
+        tests.status == status || (tests.flaky && status == TestStatus::Pass)
+    };
+    let groups = old?.tests.iter().filter(|tests| fits(tests, test.status));
     let mut patterns = groups.flat_map(|tests| tests.names.iter().map(move |name| (tests, name)));
-    let (tests, pattern) = patterns.find(|(_, pattern)| matches(pattern, name))?;
-    let mut fitting = result.tests.iter().filter(|test| matches(pattern, &test.name));
-    let is_right = fitting.all(|test| test.status == status);
-    let pattern = if is_right { pattern.clone() } else { String::new() };
-    Some((tests.reason.clone(), pattern))
+    let (tests, pattern) = patterns.find(|(_, pattern)| matches(pattern, &test.name))?;
+    let mut fitting = result.tests.iter().filter(|other| matches(pattern, &other.name));
+    let is_right = fitting.all(|other| fits(tests, other.status));
+    let pattern = if is_right { pattern.clone() } else { test.name.clone() };
+    let ExpectedTests { status, reason, flaky, .. } = tests;
+    Some((Group { status: *status, reason: reason.clone(), flaky: *flaky }, pattern))
 }
 
 /// How many reasons are missing.
@@ -95,6 +110,9 @@ pub fn text(expectations: &Expectations, head: &str) -> String {
             write!(text, "\n[[files.{name}.tests]]\n").expect("a String takes all");
             add(&mut text, "status", &word(&tests.status));
             add(&mut text, "reason", &quoted(&tests.reason));
+            if tests.flaky {
+                add(&mut text, "flaky", "true");
+            }
             add(&mut text, "names", &list(&tests.names));
         }
     }
@@ -129,7 +147,6 @@ fn list(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer_tests::status::TestResult;
 
     const OLD: &str = r#"# Head.
 
@@ -183,6 +200,15 @@ reason = "time"
             result("gone", FileStatus::NoCompile, &[("a", NoCompile)]),
         ];
         assert_eq!(text(&blessed(old(), "1", &results), &head(OLD)), OLD);
+    }
+
+    #[test]
+    fn luck_changes_nothing() {
+        let flaky = OLD.replace("names = [\n    \"*::b\"", "flaky = true\nnames = [\n    \"*::b\"");
+        let lucky = [("m::b", TestStatus::Pass), ("c", TestStatus::NoCompile)];
+        let results = [result("a", FileStatus::Partial, &lucky)];
+        let new = blessed(toml::from_str(&flaky).unwrap(), "1", &results);
+        assert_eq!(text(&new, &head(OLD)), flaky);
     }
 
     #[test]

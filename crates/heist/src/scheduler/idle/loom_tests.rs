@@ -12,6 +12,7 @@ struct Scene {
     /// Stands for all queues: how many tasks there are.
     tasks: AtomicUsize,
     parkers: Vec<Parker>,
+    is_down: AtomicBool,
 }
 
 /// Like the real one: a flag, and something to sleep on that may wake for no reason.
@@ -39,6 +40,7 @@ impl Scene {
         Box::leak(Box::new(Scene {
             idle: Idle::new(workers, Barrier::detect()),
             tasks: AtomicUsize::new(0),
+            is_down: AtomicBool::new(false),
             parkers: (0..workers)
                 .map(|_| Parker { is_notified: AtomicBool::new(false), sleep: Notify::new() })
                 .collect(),
@@ -111,6 +113,28 @@ fn loom_i2_the_last_searcher_wakes_another() {
         scene.submit();
         scene.submit();
         workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+/// The runtime goes down while a worker goes to sleep, and another has left as a searcher.
+#[test]
+fn loom_i1_a_shutdown_reaches_everybody() {
+    loom::model(|| {
+        let scene = Scene::new(2);
+        assert!(scene.idle.start_search());
+        let worker = thread::spawn(move || {
+            let is_down = || scene.is_down.load(Ordering::Acquire);
+            while !is_down() {
+                scene.unpark(scene.idle.sleep(0, false, is_down));
+                if is_down() {
+                    return;
+                }
+                scene.parkers[0].park();
+            }
+        });
+        scene.is_down.store(true, Ordering::Release);
+        scene.idle.wake_all(|index| scene.parkers[index].unpark());
+        worker.join().unwrap();
     });
 }
 
