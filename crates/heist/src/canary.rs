@@ -7,6 +7,8 @@ use heist_sync::Canary;
 pub(crate) const TASK_UPDATE_RELAXED: Canary = Canary::new("task update relaxed");
 /// The output is announced before it is visible.
 pub(crate) const TASK_COMPLETE_RELAXED: Canary = Canary::new("task complete relaxed");
+/// Whoever finds itself alone with a task does not see what others did before they left.
+pub(crate) const TASK_ALONE_RELAXED: Canary = Canary::new("task alone relaxed");
 /// A wake-up during a poll is forgotten.
 pub(crate) const TASK_WAKE_IN_POLL_LOST: Canary = Canary::new("task wake in poll lost");
 /// A worker goes to sleep without looking once more.

@@ -14,10 +14,11 @@ pub use handle::Handle;
 
 pub use crate::scheduler::RuntimeFlavor;
 
-use crate::task::JoinHandle;
+use crate::task::{self, JoinHandle};
 use current_thread::Driver;
 use std::future::Future;
 use std::io;
+use std::panic::Location;
 use std::thread;
 use std::time::Duration;
 
@@ -161,7 +162,11 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    global::current_or_global().spawn(future)
+    let (task, join) = task::new(future, Location::caller());
+    if let Err(task) = context::try_wake(task) {
+        global::current_or_global().scheduler.submit(task);
+    }
+    join
 }
 
 /// Runs a closure that may block (files, locks, other programs, long computations) on a thread of

@@ -22,5 +22,5 @@ mod worker;
 
 pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
-pub(crate) use shared::{Config, Scheduler};
-pub(crate) use worker::Worker;
+pub(crate) use shared::{Config, Runnable, Scheduler};
+pub(crate) use worker::{Worker, try_wake};

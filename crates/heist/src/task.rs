@@ -12,6 +12,7 @@ mod join;
 pub mod join_set;
 mod local_key;
 mod local_set;
+mod memory;
 mod state;
 mod waker;
 mod yield_now;
@@ -53,6 +54,18 @@ pub mod futures {
 pub(crate) trait Schedule: Clone + Send + Sync + 'static {
     /// Takes a task that was woken, on whatever thread that happened.
     fn schedule(&self, task: Notified<Self>);
+
+    /// As [`schedule`](Self::schedule), by way of the scheduler that the task itself keeps: a
+    /// scheduler that need not count a reference to get at its queues can do better than this.
+    ///
+    /// # Safety
+    /// `at` is alive until `task` is handed on. Afterwards the task may run, end and be freed by
+    /// another thread, and `at` with it.
+    unsafe fn schedule_at(at: *const Self, task: Notified<Self>) {
+        // SAFETY: (T4) the task has not been handed on yet.
+        let scheduler = unsafe { &*at }.clone();
+        scheduler.schedule(task);
+    }
 
     /// Keeps a task that is going to wait for the first time, so that it can be found when the
     /// runtime goes down. Returns where it is kept, or `None` if the runtime is down.

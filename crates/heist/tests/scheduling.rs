@@ -156,6 +156,34 @@ fn f2_ping_pong_starves_nobody() {
     players.into_iter().for_each(|player| runtime.block_on(player).unwrap());
 }
 
+/// W3, F2: a chain of tasks, each spawned into the slot by the one before, waits for the whole ring
+/// after every few links, not for one task of it.
+#[test]
+fn w3_a_chain_in_the_slot_waits_for_the_ring() {
+    fn link(length: Arc<AtomicUsize>, is_over: Arc<AtomicBool>) {
+        heist::spawn(async move {
+            length.fetch_add(1, Ordering::SeqCst);
+            if !is_over.load(Ordering::SeqCst) {
+                link(length, is_over);
+            }
+        });
+    }
+    let runtime = runtime(1);
+    let spawner = runtime.spawn(async {
+        let (length, is_over): (Arc<AtomicUsize>, Arc<AtomicBool>) = Default::default();
+        let others: Vec<_> = (0..100).map(|_| heist::spawn(async {})).collect();
+        link(length.clone(), is_over.clone());
+        for other in others {
+            other.await.unwrap();
+        }
+        is_over.store(true, Ordering::SeqCst);
+        length.load(Ordering::SeqCst)
+    });
+    let length = runtime.block_on(spawner).unwrap();
+    // Two laps: one in which the hundred run, one for those who wait for them.
+    assert!(length <= 8, "{length} links");
+}
+
 /// L4, F3: tasks that never stop yielding do not keep those from outside waiting for ever.
 #[test]
 fn f3_the_inject_queue_is_not_starved() {

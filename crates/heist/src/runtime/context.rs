@@ -1,6 +1,7 @@
 //! Which runtime a thread is in.
 
 use super::Handle;
+use crate::scheduler::{self, Runnable};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
@@ -98,6 +99,19 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
         .try_with(|current| current.borrow().clone())
         .map_err(|_| TryCurrentError { is_thread_ending: true })?
         .ok_or(TryCurrentError { is_thread_ending: false })
+}
+
+/// Hands `task` to this thread's worker, if the thread is one of the current runtime's; else gives
+/// it back.
+#[inline]
+pub(super) fn try_wake(task: Runnable) -> Result<(), Runnable> {
+    let mut task = Some(task);
+    let _ = CURRENT.try_with(|current| {
+        if let Some(handle) = &*current.borrow() {
+            task = task.take().and_then(|task| scheduler::try_wake(&handle.scheduler, task).err());
+        }
+    });
+    task.map_or(Ok(()), Err)
 }
 
 /// Whether this thread is polling for a runtime right now.

@@ -13,6 +13,9 @@ pub(super) struct Inject<S: Schedule> {
     shards: Box<[CachePadded<Shard<S>>]>,
 }
 
+/// The queue takes no more tasks. Dropping this one, without any lock held, cancels it.
+pub(super) struct Closed<S: Schedule>(pub(super) Notified<S>);
+
 struct Shard<S: Schedule> {
     /// How many tasks the list holds, to be read without the lock. Written with it.
     len: AtomicUsize,
@@ -33,31 +36,26 @@ impl<S: Schedule> Inject<S> {
         Inject { shards: (0..shards.max(1)).map(|_| CachePadded::new(shard())).collect() }
     }
 
-    /// Appends a task to the list of the calling thread. A task that comes after the queue was
-    /// closed is cancelled.
-    pub(super) fn push(&self, producer: usize, task: Notified<S>) {
+    /// Appends a task to the list of the calling thread. After the queue was closed it comes back.
+    pub(super) fn push(&self, producer: usize, task: Notified<S>) -> Result<(), Closed<S>> {
         let shard = &self.shards[producer % self.shards.len()];
         let mut list = shard.lock();
         if list.is_closed {
-            drop(list);
-            drop(task);
-            return;
+            return Err(Closed(task));
         }
         list.tasks.push(task);
         shard.publish(&list);
+        Ok(())
     }
 
-    /// Appends all of `tasks` in one go.
-    pub(super) fn push_batch(&self, producer: usize, mut tasks: TaskList<S>) {
+    /// Appends all of `tasks` in one go. After the queue was closed they stay where they are.
+    pub(super) fn push_batch(&self, producer: usize, tasks: &mut TaskList<S>) {
         let shard = &self.shards[producer % self.shards.len()];
         let mut list = shard.lock();
-        if list.is_closed {
-            drop(list);
-            drop(tasks);
-            return;
+        if !list.is_closed {
+            list.tasks.append(tasks);
+            shard.publish(&list);
         }
-        list.tasks.append(&mut tasks);
-        shard.publish(&list);
     }
 
     /// Takes up to `most(len)` tasks from one list, the first one that has any, beginning with

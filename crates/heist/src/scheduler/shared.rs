@@ -2,7 +2,7 @@
 
 use super::blocking::{self, Blocking};
 use super::idle::Idle;
-use super::inject::Inject;
+use super::inject::{Closed, Inject};
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::env::Parker;
@@ -36,7 +36,7 @@ pub(crate) struct Config {
 }
 
 /// A task that runs on this scheduler, and may be run.
-pub(super) type Runnable = Notified<Scheduler>;
+pub(crate) type Runnable = Notified<Scheduler>;
 
 /// A handle on the scheduler; what tasks have of it.
 #[derive(Clone)]
@@ -101,20 +101,25 @@ impl Scheduler {
         (scheduler, workers)
     }
 
-    pub(crate) fn is_same(&self, other: &Scheduler) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
+    #[inline]
     pub(crate) fn submit(&self, task: Runnable) {
-        if let Some(task) = worker::with_local(self, |local, task| local.wake(task), task) {
+        if let Err(task) = worker::try_wake(self, task) {
             self.inject(task);
         }
     }
 
+    #[inline]
+    pub(super) fn is_same(&self, other: &Scheduler) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     fn inject(&self, task: Runnable) {
-        self.inject.push(producer(), task);
-        self.notify();
+        match self.inject.push(producer(), task) {
+            Ok(()) => self.notify(),
+            // Last: what a future does in its drop may be anything, also leaving this runtime.
+            Err(Closed(task)) => drop(task),
+        }
     }
 }
 
@@ -173,6 +178,15 @@ impl Shared {
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
         self.submit(task);
+    }
+
+    unsafe fn schedule_at(at: *const Self, task: Runnable) {
+        // SAFETY: (T4) the task has not been handed on yet.
+        let scheduler = unsafe { &*at };
+        // A worker goes on with a reference of its own; others need one.
+        if let Err(task) = worker::try_wake(scheduler, task) {
+            scheduler.clone().inject(task);
+        }
     }
 
     fn adopt(&self, task: TaskRef) -> Option<usize> {

@@ -42,6 +42,8 @@ struct Core {
     lifo_streak: u32,
     is_searching: bool,
     search: Search,
+    /// What the inject queue did not take because the runtime is going down.
+    refused: TaskList<Scheduler>,
 }
 
 /// What one step did.
@@ -59,20 +61,18 @@ thread_local! {
     static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
 }
 
-/// Calls `f` with the worker of this thread, if it is one of `scheduler`'s; else gives `task` back.
-pub(super) fn with_local(
-    scheduler: &Scheduler,
-    f: impl FnOnce(&Local, Runnable),
-    task: Runnable,
-) -> Option<Runnable> {
+/// Hands `task` to the worker of this thread, if it is one of `scheduler`'s; else gives it back.
+/// Runs no code of others.
+#[inline]
+pub(crate) fn try_wake(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
     let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: (W2) set by Worker::run() for as long as the worker lives on this thread's stack.
+    // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     match unsafe { local.as_ref() } {
         Some(local) if local.scheduler.is_same(scheduler) => {
-            f(local, task);
-            None
+            local.wake(task);
+            Ok(())
         }
-        _ => Some(task),
+        _ => Err(task),
     }
 }
 
@@ -80,7 +80,15 @@ impl Worker {
     pub(super) fn new(scheduler: Scheduler, index: usize, ring: ring::Owner<Runnable>) -> Self {
         let search = Search::new(index as u64 + 1, scheduler.remotes.len());
         let pace = Pace::new(scheduler.config.tick_interval);
-        let core = Core { ring, tick: 0, pace, lifo_streak: 0, is_searching: false, search };
+        let core = Core {
+            ring,
+            tick: 0,
+            pace,
+            lifo_streak: 0,
+            is_searching: false,
+            search,
+            refused: TaskList::new(),
+        };
         Worker { local: Local { scheduler, index, core: RefCell::new(core) } }
     }
 
@@ -212,16 +220,25 @@ impl Local {
         task.map(|task| self.found(core, task)).or_else(|| self.search(core))
     }
 
-    /// The LIFO slot, then the ring; after a streak from the slot the ring goes first.
+    /// The LIFO slot, then the ring. After a streak from the slot what is there goes to the end of
+    /// the ring: tasks that keep waking each other wait for all others once in a while (W3, F2).
     fn take_own(&self, core: &mut Core) -> Option<Runnable> {
-        if core.lifo_streak < LIFO_STREAK {
-            if let Some(task) = self.take_lifo() {
-                core.lifo_streak += 1;
+        if let Some(task) = self.take_lifo() {
+            core.lifo_streak += 1;
+            if core.lifo_streak <= LIFO_STREAK {
                 return Some(task);
             }
+            core.lifo_streak = 0;
+            return match core.ring.pop() {
+                None => Some(task),
+                Some(first) => {
+                    self.push_to(core, task);
+                    Some(first)
+                }
+            };
         }
         core.lifo_streak = 0;
-        core.ring.pop().or_else(|| self.take_lifo())
+        core.ring.pop()
     }
 
     fn take_lifo(&self) -> Option<Runnable> {
@@ -247,7 +264,7 @@ impl Local {
             core.ring.push_batch(&mut std::iter::from_fn(|| rest.pop()));
             if rest.len() > 0 {
                 // A thief is copying: there was less room than it seemed.
-                inject.push_batch(producer(), rest);
+                self.give_away(core, rest);
             }
             self.scheduler.notify();
         }
@@ -327,20 +344,33 @@ impl Local {
     /// To the end of the ring; what does not fit goes to the inject queue, with half of the ring
     /// (Q5).
     fn push(&self, task: Runnable) {
-        let core = &mut *self.core.borrow_mut();
+        self.push_to(&mut self.core.borrow_mut(), task);
+    }
+
+    fn push_to(&self, core: &mut Core, task: Runnable) {
         if let Err(Full(task)) = core.ring.push(task) {
             let mut overflow = TaskList::new();
             overflow.extend(core.ring.drain_half());
             overflow.push(task);
-            self.scheduler.inject.push_batch(producer(), overflow);
+            self.give_away(core, overflow);
         }
         self.scheduler.notify();
+    }
+
+    /// To the inject queue. If that is closed they are cancelled later, in [`drain`](Self::drain):
+    /// what futures do when they are dropped must find nothing borrowed here.
+    fn give_away(&self, core: &mut Core, mut tasks: TaskList<Scheduler>) {
+        self.scheduler.inject.push_batch(producer(), &mut tasks);
+        core.refused.append(&mut tasks);
     }
 
     /// Cancels what is left in this worker's queues.
     fn drain(&self) {
         loop {
-            let task = self.take_lifo().or_else(|| self.core.borrow_mut().ring.pop());
+            let task = self.take_lifo().or_else(|| {
+                let core = &mut *self.core.borrow_mut();
+                core.ring.pop().or_else(|| core.refused.pop())
+            });
             let Some(task) = task else { return };
             drop(task);
         }

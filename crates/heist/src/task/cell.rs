@@ -2,8 +2,9 @@
 
 use super::id::Running;
 use super::state::{Notify, Pause, Start, State};
-use super::{Id, JoinError, Schedule, coop, waker};
-use heist_sync::UnsafeCell;
+use super::{Id, JoinError, Schedule, coop, memory, waker};
+use heist_sync::{UnsafeCell, model_has_failed};
+use std::alloc::Layout;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
@@ -83,7 +84,7 @@ where
     F: Future,
     S: Schedule,
 {
-    NonNull::from(Box::leak(Box::new(Cell::<F, S>::new(future, id, spawned_at)))).cast()
+    place(Cell::<F, S>::new(future, id, spawned_at))
 }
 
 /// As [`allocate`], with a name.
@@ -99,7 +100,34 @@ where
 {
     let mut cell = Cell::<F, S>::new(future, id, spawned_at);
     cell.header.vtable = NamedCell::<F, S>::VTABLE;
-    NonNull::from(Box::leak(Box::new(NamedCell { cell, name }))).cast()
+    place(NamedCell { cell, name })
+}
+
+/// Moves a cell to memory of its own. It begins with the header.
+#[inline(always)]
+fn place<C>(cell: C) -> NonNull<Header> {
+    let place = memory::allocate(Layout::new::<C>()).cast::<C>();
+    // SAFETY: (type) memory for a C that nobody else knows.
+    unsafe { place.write(cell) };
+    place.cast()
+}
+
+/// Ends a cell and its memory.
+///
+/// # Safety
+/// The cell was made by [`place`] as a `C`, and the last reference is gone.
+unsafe fn displace<C>(header: NonNull<Header>) {
+    /// The memory goes also when a drop panics.
+    struct Memory<C>(NonNull<C>);
+    impl<C> Drop for Memory<C> {
+        fn drop(&mut self) {
+            // SAFETY: (T5) passed on to the caller: what was in it has been dropped.
+            unsafe { memory::free(self.0.cast(), Layout::new::<C>()) };
+        }
+    }
+    let memory = Memory(header.cast::<C>());
+    // SAFETY: (T5) passed on to the caller.
+    unsafe { memory.0.drop_in_place() };
 }
 
 /// A pointer to a task that is alive as long as the pointer's holder has a reference.
@@ -175,6 +203,9 @@ impl RawTask {
     /// # Safety
     /// The caller is the task's join handle, which does nothing more afterwards.
     pub(super) unsafe fn drop_join_handle(self) {
+        if self.header().state.detach_new() {
+            return;
+        }
         // SAFETY: (T5) passed on to the caller.
         unsafe { (self.header().vtable.drop_join_handle)(self.0) };
     }
@@ -375,7 +406,9 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// The output is in place: tells the join handle, or drops it if nobody will (T5). Gives up
     /// the caller's reference and the scheduler's.
     fn complete(&self, task: RawTask) {
-        let before = self.header.state.complete();
+        // A task that nobody can see any more need not be told that it is complete.
+        let state = &self.header.state;
+        let before = state.alone(1).unwrap_or_else(|| state.complete());
         if !before.has_join_interest() {
             // A panic in the drop of an output that nobody wanted is nobody's.
             let _ = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Taken)));
@@ -402,13 +435,14 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     unsafe fn schedule(header: NonNull<Header>) {
         // SAFETY: (T4) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
-        // A copy: as soon as the task is in a queue it may run, end and be freed.
         // SAFETY: (T4) home was set before the task became idle, which the caller has acquired.
-        let scheduler =
-            cell.home.with(|home| unsafe { (*home).as_ref().map(|h| h.scheduler.clone()) });
-        let scheduler = scheduler.expect("a task that waits has a home");
+        let home =
+            cell.home.with(|home| unsafe { (*home).as_ref() }.map(|h| &raw const h.scheduler));
+        let home = home.expect("a task that waits has a home");
         // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
-        scheduler.schedule(unsafe { super::Notified::from_raw(RawTask(header)) });
+        let task = unsafe { super::Notified::from_raw(RawTask(header)) };
+        // SAFETY: (T4) in a task that is alive as long as it is in no queue.
+        unsafe { S::schedule_at(home, task) };
     }
 
     unsafe fn read_output(header: NonNull<Header>, into: NonNull<()>, waker: &Waker) {
@@ -463,9 +497,22 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         RawTask(header).drop_ref();
     }
 
+    /// Shows the model that all of the cell is about to go. Does nothing else.
+    #[inline(always)]
+    fn show_end(&self) {
+        if model_has_failed() {
+            return;
+        }
+        self.home.with_mut(|_| ());
+        self.stage.with_mut(|_| ());
+        self.join_waker.with_mut(|_| ());
+    }
+
     unsafe fn dealloc(header: NonNull<Header>) {
-        // SAFETY: (T5) made by Box in allocate(), and the last reference is gone.
-        drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+        // SAFETY: (T5) the vtable belongs to this type.
+        unsafe { Self::of(header) }.show_end();
+        // SAFETY: (T5) placed by allocate(), and the last reference is gone.
+        unsafe { displace::<Self>(header) };
     }
 }
 
@@ -482,8 +529,10 @@ impl<F: Future, S: Schedule> NamedCell<F, S> {
     }
 
     unsafe fn dealloc(header: NonNull<Header>) {
-        // SAFETY: (T5) made by Box in allocate_named(), and the last reference is gone.
-        drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+        // SAFETY: (T5) the vtable belongs to this type.
+        unsafe { Cell::<F, S>::of(header) }.show_end();
+        // SAFETY: (T5) placed by allocate_named(), and the last reference is gone.
+        unsafe { displace::<Self>(header) };
     }
 }
 

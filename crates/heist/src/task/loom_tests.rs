@@ -131,6 +131,29 @@ fn output_reaches_the_handle() {
     assert_eq!(*waiter.join().unwrap(), 5);
 }
 
+/// A handle that was polled goes, while the task ends: the last one frees what both have touched.
+fn the_last_one_frees() {
+    let queue = Queue::new();
+    let mut join = queue.spawn(async {});
+    let other = thread::spawn(move || {
+        let mut cx = Context::from_waker(Waker::noop());
+        let _ = std::pin::Pin::new(&mut join).poll(&mut cx);
+    });
+    queue.run();
+    other.join().unwrap();
+}
+
+#[test]
+fn loom_t5_the_last_one_frees() {
+    loom::model(the_last_one_frees);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_canary_alone_relaxed() {
+    canary::TASK_ALONE_RELAXED.model(the_last_one_frees);
+}
+
 #[test]
 fn loom_t4_a_wake_up_is_not_lost() {
     loom::model(wake_from_elsewhere);

@@ -14,6 +14,8 @@ const REF: u64 = 1 << 6;
 
 const FLAGS: u64 = RUNNING | NOTIFIED | COMPLETE | CANCELLED | JOIN_INTEREST | JOIN_WAKER;
 const _: () = assert!(FLAGS == REF - 1, "the flags are disjoint and leave no gap");
+/// Queued, with a reference for the queue and one for the join handle.
+const NEW: u64 = NOTIFIED | JOIN_INTEREST | (2 * REF);
 /// What turns "queued" into "running" in one subtraction.
 const NOTIFIED_TO_RUNNING: u64 = NOTIFIED - RUNNING;
 /// Far below where counting would wrap, far above what fits into memory.
@@ -107,13 +109,24 @@ pub(super) struct State(AtomicU64);
 impl State {
     /// Queued, with a reference for the queue and one for the join handle.
     pub(super) fn new() -> Self {
-        State(AtomicU64::new(NOTIFIED | JOIN_INTEREST | (2 * REF)))
+        State(AtomicU64::new(NEW))
     }
 
     pub(super) fn load(&self) -> Snapshot {
         // Acquire: pairs with the Release half of complete(): whoever sees COMPLETE sees the
         // output.
         Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// The state, if the caller, who has `count` references, is alone with the task: no other
+    /// handle or waker is left, no list has it, and new references are made from old ones only. So
+    /// it needs no exchange any more.
+    pub(super) fn alone(&self, count: u64) -> Option<Snapshot> {
+        // Acquire: pairs with the Release of every reference that was given up: whoever sees that
+        // it is alone sees all that others did.
+        let order = canary::TASK_ALONE_RELAXED.weakens(Ordering::Acquire);
+        let now = Snapshot(self.0.load(order));
+        (now.refs() == count).then_some(now)
     }
 
     /// Exchanges the word for what `change` makes of it, until nobody gets in between or
@@ -135,8 +148,16 @@ impl State {
 
     /// A worker has taken the task from its queue and begins to poll it (T2).
     pub(super) fn start(&self) -> Start {
-        // AcqRel: pairs with the AcqRel in update(): wake-ups before this are visible to the poll.
-        let before = Snapshot(self.0.fetch_sub(NOTIFIED_TO_RUNNING, Ordering::AcqRel));
+        let before = match self.alone(1) {
+            Some(now) => {
+                // Relaxed: nobody else looks until the poll makes a waker, and hands it over.
+                self.0.store(now.0 - NOTIFIED_TO_RUNNING, Ordering::Relaxed);
+                now
+            }
+            // AcqRel: pairs with the AcqRel in update(): wake-ups before this are visible to the
+            // poll.
+            None => Snapshot(self.0.fetch_sub(NOTIFIED_TO_RUNNING, Ordering::AcqRel)),
+        };
         debug_assert!(before.is_notified() && !before.is_running() && !before.is_complete());
         if before.is_cancelled() { Start::Cancel } else { Start::Poll }
     }
@@ -242,13 +263,22 @@ impl State {
         })
     }
 
+    /// The join handle of a task that nobody has touched yet goes, with its reference. `false` if
+    /// somebody has, and nothing was done.
+    pub(super) fn detach_new(&self) -> bool {
+        let detached = NEW - JOIN_INTEREST - REF;
+        // Release: pairs with the Acquire in alone() by which the one that is left finds itself alone.
+        self.0.compare_exchange(NEW, detached, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
     /// The join handle goes. If the task was complete the output is still there, and the handle
     /// must drop it; if not, a waker that was in place is the handle's again.
     pub(super) fn drop_join_interest(&self) -> Snapshot {
         self.update(|now| {
             debug_assert!(now.has_join_interest());
-            let waker = if now.is_complete() { 0 } else { JOIN_WAKER };
-            (now, Some(now.0 & !(JOIN_INTEREST | waker)))
+            // Once it is complete nobody asks any more who is interested.
+            let detached = now.0 & !(JOIN_INTEREST | JOIN_WAKER);
+            (now, (!now.is_complete()).then_some(detached))
         })
     }
 
@@ -264,6 +294,9 @@ impl State {
     /// Gives up `count` references; `true` if they were the last.
     #[must_use]
     pub(super) fn drop_refs(&self, count: u64) -> bool {
+        if self.alone(count).is_some() {
+            return true;
+        }
         // AcqRel: pairs with itself: whoever frees the task sees all that others did with it.
         let before = Snapshot(self.0.fetch_sub(count * REF, Ordering::AcqRel));
         debug_assert!(before.refs() >= count);
