@@ -320,7 +320,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// the header would be good for the header only. So below.
     fn poll(&self, task: RawTask) -> Poll<Result<F::Output, JoinError>> {
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            self.stage.with_mut(|stage| {
+            let drop_future = DropFuture(self);
+            let polled = self.stage.with_mut(|stage| {
                 // SAFETY: (T2) the task runs on this thread alone.
                 let Stage::Future(future) = (unsafe { &mut *stage }) else {
                     unreachable!("a task that is not complete has its future")
@@ -332,7 +333,9 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                     let _running = Running::begin(self.header.id);
                     coop::with_fresh_budget(|| future.poll(&mut Context::from_waker(waker)))
                 })
-            })
+            });
+            std::mem::forget(drop_future);
+            polled
         }));
         match polled {
             Ok(Poll::Pending) => Poll::Pending,
@@ -380,7 +383,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let stored = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Output(output))));
         if let Err(panic) = stored {
             let error = Stage::Output(Err(JoinError::panic(self.header.id, panic)));
-            let _ = catch_unwind(AssertUnwindSafe(|| self.replace_stage(error)));
+            quietly(|| self.replace_stage(error));
         }
     }
 
@@ -411,11 +414,11 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let before = state.alone(1).unwrap_or_else(|| state.complete());
         if !before.has_join_interest() {
             // A panic in the drop of an output that nobody wanted is nobody's.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Taken)));
+            quietly(|| self.replace_stage(Stage::Taken));
         } else if before.has_join_waker() {
             // SAFETY: (T5) complete with JOIN_WAKER set: the waker is the task's.
             let waker = self.join_waker.with_mut(|waker| unsafe { (*waker).take() });
-            let _ = catch_unwind(AssertUnwindSafe(|| waker.map(Waker::wake)));
+            quietly(|| waker.into_iter().for_each(Waker::wake));
         }
         // SAFETY: (T2) a complete task is scheduled by nobody; only the one who completed it
         // comes here.
@@ -488,7 +491,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let cell = unsafe { Self::of(header) };
         let before = cell.header.state.drop_join_interest();
         if before.is_complete() {
-            let _ = catch_unwind(AssertUnwindSafe(|| cell.replace_stage(Stage::Taken)));
+            quietly(|| cell.replace_stage(Stage::Taken));
         } else if before.has_join_waker() {
             // SAFETY: (T5) JOIN_WAKER was set and is not any more: the place is ours again.
             let waker = cell.join_waker.with_mut(|place| unsafe { (*place).take() });
@@ -513,6 +516,24 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         unsafe { Self::of(header) }.show_end();
         // SAFETY: (T5) placed by allocate(), and the last reference is gone.
         unsafe { displace::<Self>(header) };
+    }
+}
+
+/// Drops the future of a poll that panics while the panic unwinds, so that what it holds can tell:
+/// `std::thread::panicking`, poisoned locks. A second panic, in that drop, stays here.
+struct DropFuture<'a, F: Future, S: Schedule>(&'a Cell<F, S>);
+
+impl<F: Future, S: Schedule> Drop for DropFuture<'_, F, S> {
+    fn drop(&mut self) {
+        quietly(|| self.0.replace_stage(Stage::Taken));
+    }
+}
+
+/// Calls `f`, whose panic is nobody's (T7).
+fn quietly(f: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
+        // Dropping it may panic once more.
+        std::mem::forget(payload);
     }
 }
 
