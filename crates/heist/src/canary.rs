@@ -11,6 +11,14 @@ pub(crate) const TASK_COMPLETE_RELAXED: Canary = Canary::new("task complete rela
 pub(crate) const TASK_ALONE_RELAXED: Canary = Canary::new("task alone relaxed");
 /// A wake-up during a poll is forgotten.
 pub(crate) const TASK_WAKE_IN_POLL_LOST: Canary = Canary::new("task wake in poll lost");
+/// An owner does not order emptying the slot before its look for thieves.
+pub(crate) const SLOT_NO_LIGHT_BARRIER: Canary = Canary::new("slot no light barrier");
+/// A thief does not order its mark before its look into the slot.
+pub(crate) const SLOT_NO_HEAVY_BARRIER: Canary = Canary::new("slot no heavy barrier");
+/// An owner keeps what it took though a thief wants it too.
+pub(crate) const SLOT_NO_CONTEST: Canary = Canary::new("slot no contest");
+/// A task is in the slot before what was written to it is visible.
+pub(crate) const SLOT_PUT_RELAXED: Canary = Canary::new("slot put relaxed");
 /// A worker goes to sleep without looking once more.
 pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 /// A submitter does not order its push before its look at who is idle.

@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `worker` | a thread's queues and its non-blocking `step` |
+//! | `slot` | a place for the task woken last |
 //! | `steal` | looking at the others |
 //! | `inject` | the shared queue |
 //! | `pace` | how often a worker looks at the shared queue |
@@ -16,6 +17,7 @@ mod idle;
 mod inject;
 mod pace;
 mod shared;
+mod slot;
 mod steal;
 mod waiting;
 mod worker;

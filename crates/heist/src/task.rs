@@ -41,6 +41,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 pub use crate::runtime::{spawn, spawn_blocking};
@@ -117,15 +118,14 @@ impl<S: Schedule> Notified<S> {
     }
 
     /// As a plain pointer, for a slot or a queue of pointers.
-    pub(crate) fn into_raw(self) -> *mut () {
-        self.into_task().0.as_ptr().cast()
+    pub(crate) fn into_raw(self) -> NonNull<()> {
+        self.into_task().0.cast()
     }
 
     /// # Safety
     /// `raw` comes from [`into_raw`](Self::into_raw), and is turned back once.
-    pub(crate) unsafe fn from_ptr(raw: *mut ()) -> Option<Self> {
-        let header = std::ptr::NonNull::new(raw)?.cast();
-        Some(Notified { task: RawTask(header), scheduler: PhantomData })
+    pub(crate) unsafe fn from_ptr(raw: NonNull<()>) -> Self {
+        Notified { task: RawTask(raw.cast()), scheduler: PhantomData }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::blocking::{self, Blocking};
 use super::idle::Idle;
 use super::inject::{Closed, Inject};
+use super::slot::Slot;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::env::Parker;
@@ -11,9 +12,8 @@ use crossbeam_utils::CachePadded;
 use heist_deque::ring;
 use heist_sync::Barrier;
 use std::ops::Deref;
-use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// Whether a runtime has threads of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub(crate) struct Shared {
 /// What others see of a worker.
 pub(super) struct Remote {
     pub(super) stealer: ring::Stealer<Runnable>,
-    /// The task woken last; null if there is none.
-    pub(super) lifo: AtomicPtr<()>,
+    /// The task woken last.
+    pub(super) lifo: Slot,
     /// Counts the worker's steps; who sees it stand still knows that a poll is going on.
     pub(super) tick: AtomicU32,
     pub(super) parker: Parker,
@@ -76,10 +76,11 @@ impl Scheduler {
     pub(crate) fn new(config: Config) -> (Scheduler, Vec<Worker>) {
         let rings: Vec<ring::Owner<Runnable>> =
             (0..config.workers).map(|_| ring::Owner::new()).collect();
+        let barrier = Barrier::detect();
         let remote = |ring: &ring::Owner<Runnable>| {
             CachePadded::new(Remote {
                 stealer: ring.stealer(),
-                lifo: AtomicPtr::new(ptr::null_mut()),
+                lifo: Slot::new(barrier),
                 tick: AtomicU32::new(0),
                 parker: Parker::new(),
             })
@@ -87,7 +88,7 @@ impl Scheduler {
         let scheduler = Scheduler(Arc::new(Shared {
             remotes: rings.iter().map(remote).collect(),
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
-            idle: Idle::new(config.workers, Barrier::detect()),
+            idle: Idle::new(config.workers, barrier),
             waiting: Waiting::new(),
             blocking: Blocking::new(config.blocking.clone()),
             is_down: AtomicBool::new(false),

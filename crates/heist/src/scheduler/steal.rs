@@ -4,7 +4,6 @@ use super::shared::{Runnable, Shared};
 use crate::env::Rng;
 use crate::task::Notified;
 use heist_deque::ring;
-use std::ptr;
 use std::sync::atomic::Ordering;
 
 /// A search goes round so many times (W6).
@@ -44,8 +43,9 @@ impl Search {
                 }
                 let is_stuck = || remote.tick.load(Ordering::Relaxed) == self.ticks[victim];
                 if round == ROUNDS - 1 && is_stuck() {
-                    if let Some(task) = remote.take_lifo() {
-                        return Some(task);
+                    if let Some(task) = remote.lifo.rob() {
+                        // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
+                        return Some(unsafe { Notified::from_ptr(task) });
                     }
                 }
             }
@@ -62,19 +62,6 @@ impl Search {
         let start = self.rng.below(count);
         let step = if self.rng.next() & 1 == 0 { 1 } else { count - 1 };
         (0..count).map(move |offset| (start + offset * step) % count)
-    }
-}
-
-impl super::shared::Remote {
-    /// Empties the LIFO slot; for its owner and for thieves alike.
-    pub(super) fn take_lifo(&self) -> Option<Runnable> {
-        if self.lifo.load(Ordering::Relaxed).is_null() {
-            return None;
-        }
-        // Acquire: pairs with the Release half of the swap in Local::wake().
-        let raw = self.lifo.swap(ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: (T1) put there by the slot's owner, and taken out by this swap alone.
-        unsafe { Notified::from_ptr(raw) }
     }
 }
 

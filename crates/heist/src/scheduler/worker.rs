@@ -242,7 +242,9 @@ impl Local {
     }
 
     fn take_lifo(&self) -> Option<Runnable> {
-        self.remote().take_lifo()
+        let task = self.remote().lifo.take()?;
+        // SAFETY: (T1) put there by wake(), and taken out here alone.
+        Some(unsafe { Notified::from_ptr(task) })
     }
 
     fn remote(&self) -> &Remote {
@@ -310,7 +312,7 @@ impl Local {
         }
         let was_searching = std::mem::take(&mut core.is_searching);
         let shared = &self.scheduler;
-        let has_work = || else_to_do() || shared.has_work() || self.has_own();
+        let has_work = || else_to_do() || shared.has_work();
         if let Some(sleeper) = shared.idle.sleep(self.index, was_searching, has_work) {
             shared.unpark(sleeper);
         }
@@ -326,18 +328,12 @@ impl Local {
         core.pace.rested();
     }
 
-    fn has_own(&self) -> bool {
-        !self.remote().lifo.load(Ordering::Relaxed).is_null()
-    }
-
     /// A task that this worker woke or spawned: to the LIFO slot, and what was there to the ring
     /// (W3). Nobody is woken for the slot alone.
     pub(super) fn wake(&self, task: Runnable) {
-        // AcqRel: pairs with the Acquire in take_lifo().
-        let raw = self.remote().lifo.swap(task.into_raw(), Ordering::AcqRel);
-        // SAFETY: (T1) put there by this function, and taken out by this swap alone.
-        if let Some(previous) = unsafe { Notified::from_ptr(raw) } {
-            self.push(previous);
+        if let Some(previous) = self.remote().lifo.put(task.into_raw()) {
+            // SAFETY: (T1) put there by this function, and taken out here alone.
+            self.push(unsafe { Notified::from_ptr(previous) });
         }
     }
 

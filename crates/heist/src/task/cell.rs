@@ -6,6 +6,7 @@ use super::{Id, JoinError, Schedule, coop, memory, waker};
 use heist_sync::{UnsafeCell, model_has_failed};
 use std::alloc::Layout;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -298,7 +299,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         match cell.header.state.start() {
             Start::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
             Start::Poll => match cell.poll(RawTask(header)) {
-                Poll::Ready(output) => cell.store_output(output),
+                Poll::Ready(()) => {}
                 Poll::Pending => match cell.pause(RawTask(header), scheduler) {
                     Pause::Idle => return Ran::Left,
                     Pause::Reschedule => return Ran::Again,
@@ -314,11 +315,12 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         Ran::Left
     }
 
-    /// Polls the future; a panic is an output too (T7).
+    /// Polls the future, and puts its output in place; a panic is an output too (T7).
     ///
     /// `task` is this task, by the pointer that it was allocated with: one made from a reference to
     /// the header would be good for the header only. So below.
-    fn poll(&self, task: RawTask) -> Poll<Result<F::Output, JoinError>> {
+    fn poll(&self, task: RawTask) -> Poll<()> {
+        let _running = Running::begin(self.header.id);
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let drop_future = DropFuture(self);
             let polled = self.stage.with_mut(|stage| {
@@ -330,18 +332,17 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 // in place.
                 let future = unsafe { Pin::new_unchecked(future) };
                 waker::with_borrowed(task, |waker| {
-                    let _running = Running::begin(self.header.id);
                     coop::with_fresh_budget(|| future.poll(&mut Context::from_waker(waker)))
                 })
             });
             std::mem::forget(drop_future);
-            polled
+            polled.map(|output| self.exchange_stage(Stage::Output(Ok(output))))
         }));
-        match polled {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Err(panic) => Poll::Ready(Err(JoinError::panic(self.header.id, panic))),
-        }
+        polled.unwrap_or_else(|panic| {
+            let error = JoinError::panic(self.header.id, panic);
+            quietly(|| self.exchange_stage(Stage::Output(Err(error))));
+            Poll::Ready(())
+        })
     }
 
     /// After a poll that was not ready. A task that is going to wait for the first time is made
@@ -369,38 +370,36 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 
     /// Drops the future; its place holds the cancellation, or what its drop panicked with (T6, T7).
     fn cancel(&self, why: JoinError) {
-        let dropped = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Taken)));
+        let _running = Running::begin(self.header.id);
+        let dropped = catch_unwind(AssertUnwindSafe(|| self.exchange_stage(Stage::Taken)));
         let error = match dropped {
             Ok(()) => why,
             Err(panic) => JoinError::panic(self.header.id, panic),
         };
-        self.store_output(Err(error));
+        quietly(|| self.exchange_stage(Stage::Output(Err(error))));
     }
 
-    /// Puts the output where the future was, and drops the future. Should that panic, the panic
-    /// is the output.
-    fn store_output(&self, output: Result<F::Output, JoinError>) {
-        let stored = catch_unwind(AssertUnwindSafe(|| self.replace_stage(Stage::Output(output))));
-        if let Err(panic) = stored {
-            let error = Stage::Output(Err(JoinError::panic(self.header.id, panic)));
-            quietly(|| self.replace_stage(error));
-        }
+    /// Drops an output that nobody wants; a panic in that is nobody's.
+    fn drop_output(&self) {
+        let _running = Running::begin(self.header.id);
+        quietly(|| self.exchange_stage(Stage::Taken));
     }
 
     /// Drops what the stage holds, in place, and puts `new` there, also if the drop panics.
-    fn replace_stage(&self, new: Stage<F>) {
-        struct Write<F: Future>(*mut Stage<F>, Option<Stage<F>>);
+    #[inline(always)]
+    fn exchange_stage(&self, new: Stage<F>) {
+        struct Write<F: Future>(*mut Stage<F>, ManuallyDrop<Stage<F>>);
         impl<F: Future> Drop for Write<F> {
+            #[inline(always)]
             fn drop(&mut self) {
-                if let Some(new) = self.1.take() {
-                    // SAFETY: (T2) what was there has been dropped, whole or by unwinding.
-                    unsafe { self.0.write(new) };
-                }
+                // SAFETY: (T2) this is the end of both: it is moved out once.
+                let new = unsafe { ManuallyDrop::take(&mut self.1) };
+                // SAFETY: (T2) what was there has been dropped, whole or by unwinding.
+                unsafe { self.0.write(new) };
             }
         }
-        let _running = Running::begin(self.header.id);
         self.stage.with_mut(|stage| {
-            let _write = Write(stage, Some(new));
+            let _write = Write(stage, ManuallyDrop::new(new));
             // SAFETY: (T2) the caller is alone with the stage; it is overwritten next.
             unsafe { stage.drop_in_place() };
         });
@@ -413,8 +412,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let state = &self.header.state;
         let before = state.alone(1).unwrap_or_else(|| state.complete());
         if !before.has_join_interest() {
-            // A panic in the drop of an output that nobody wanted is nobody's.
-            quietly(|| self.replace_stage(Stage::Taken));
+            self.drop_output();
         } else if before.has_join_waker() {
             // SAFETY: (T5) complete with JOIN_WAKER set: the waker is the task's.
             let waker = self.join_waker.with_mut(|waker| unsafe { (*waker).take() });
@@ -491,7 +489,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let cell = unsafe { Self::of(header) };
         let before = cell.header.state.drop_join_interest();
         if before.is_complete() {
-            quietly(|| cell.replace_stage(Stage::Taken));
+            cell.drop_output();
         } else if before.has_join_waker() {
             // SAFETY: (T5) JOIN_WAKER was set and is not any more: the place is ours again.
             let waker = cell.join_waker.with_mut(|place| unsafe { (*place).take() });
@@ -525,7 +523,7 @@ struct DropFuture<'a, F: Future, S: Schedule>(&'a Cell<F, S>);
 
 impl<F: Future, S: Schedule> Drop for DropFuture<'_, F, S> {
     fn drop(&mut self) {
-        quietly(|| self.0.replace_stage(Stage::Taken));
+        quietly(|| self.0.exchange_stage(Stage::Taken));
     }
 }
 

@@ -263,7 +263,7 @@ mod tests {
         })
         .join()
         .unwrap();
-        let second: HashSet<usize> = thread::spawn(move || allocate_all()).join().unwrap();
+        let second: HashSet<usize> = thread::spawn(allocate_all).join().unwrap();
         assert_eq!(second.len(), 8 * PILE);
         assert!(second.intersection(&first).count() >= 8 * PILE - 2 * PILE);
         // SAFETY: (type) allocated above, and used no more.

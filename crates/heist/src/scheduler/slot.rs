@@ -1,0 +1,99 @@
+//! The LIFO slot of a worker. Its owner puts and takes with plain loads and stores; a thief, who
+//! comes rarely, pays for the order between them. The protocol is told in `slot/README.md`.
+
+use crate::canary;
+use heist_sync::{AtomicPtr, AtomicU32, Barrier, Ordering};
+use std::ptr::{self, NonNull};
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+/// Nobody robs the slot.
+const FREE: u32 = 0;
+/// A thief is looking: who takes what is there asks first.
+const WANTED: u32 = 1;
+/// The owner was first; the thief has not seen it yet.
+const REFUSED: u32 = 2;
+/// The thief was first; the owner has not seen it yet. What the slot shows is gone.
+const ROBBED: u32 = 3;
+
+/// A place for one task, by its pointer.
+pub(super) struct Slot {
+    /// The task; null if there is none. Written by the owner only.
+    task: AtomicPtr<()>,
+    /// Who gets the task if both want it. The table is in the README.
+    robbery: AtomicU32,
+    barrier: Barrier,
+}
+
+/// For the owner.
+impl Slot {
+    pub(super) fn new(barrier: Barrier) -> Self {
+        Slot { task: AtomicPtr::new(ptr::null_mut()), robbery: AtomicU32::new(FREE), barrier }
+    }
+
+    /// Puts a task in, and returns the one that was there.
+    #[inline]
+    pub(super) fn put(&self, task: NonNull<()>) -> Option<NonNull<()>> {
+        let previous = self.take();
+        // Release: pairs with the Acquire in rob().
+        self.task.store(task.as_ptr(), canary::SLOT_PUT_RELAXED.weakens(Ordering::Release));
+        previous
+    }
+
+    /// Takes the task out.
+    #[inline]
+    pub(super) fn take(&self) -> Option<NonNull<()>> {
+        let task = NonNull::new(self.task.load(Ordering::Relaxed))?;
+        self.task.store(ptr::null_mut(), Ordering::Relaxed);
+        if !canary::SLOT_NO_LIGHT_BARRIER.sings() {
+            self.barrier.light();
+        }
+        // Relaxed: ordered after the store by the barrier, which pairs with the heavy one in rob().
+        if self.robbery.load(Ordering::Relaxed) == FREE { Some(task) } else { self.contest(task) }
+    }
+
+    /// A thief has been here, or is.
+    #[cold]
+    fn contest(&self, task: NonNull<()>) -> Option<NonNull<()>> {
+        if canary::SLOT_NO_CONTEST.sings() {
+            return Some(task);
+        }
+        // Acquire: pairs with the Release of the thief that robbed, which has read the pointer.
+        let refused =
+            self.robbery.compare_exchange(WANTED, REFUSED, Ordering::Acquire, Ordering::Acquire);
+        if refused == Err(ROBBED) {
+            // Until now the slot showed the robbed task, so it is this one.
+            self.robbery.store(FREE, Ordering::Relaxed);
+            return None;
+        }
+        Some(task)
+    }
+}
+
+/// For all others.
+impl Slot {
+    /// Takes the task away from the owner, unless that is about to take it itself, or another thief
+    /// is here.
+    pub(super) fn rob(&self) -> Option<NonNull<()>> {
+        if self.task.load(Ordering::Relaxed).is_null() {
+            return None;
+        }
+        // Relaxed: ordered before the load below by the barrier.
+        self.robbery.compare_exchange(FREE, WANTED, Ordering::Relaxed, Ordering::Relaxed).ok()?;
+        let has_barrier = canary::SLOT_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
+        // Acquire: pairs with the Release in put().
+        let task = NonNull::new(self.task.load(Ordering::Acquire)).filter(|_| has_barrier);
+        if task.is_some() {
+            // Release: pairs with the Acquire in contest().
+            let robbed =
+                self.robbery.compare_exchange(WANTED, ROBBED, Ordering::Release, Ordering::Relaxed);
+            if robbed.is_ok() {
+                return task;
+            }
+        }
+        // Whether refused or not: nothing was taken.
+        self.robbery.store(FREE, Ordering::Relaxed);
+        None
+    }
+}
