@@ -9,7 +9,7 @@ pub(crate) use threads::ThreadSpec;
 use std::time::{Duration, Instant};
 
 /// A point in time.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock(Instant);
 
 impl Clock {
@@ -17,8 +17,14 @@ impl Clock {
         Clock(Instant::now())
     }
 
-    pub(crate) fn elapsed(self) -> Duration {
-        self.0.elapsed()
+    /// How long ago `earlier` was; nothing if it was later.
+    pub(crate) fn since(self, earlier: Clock) -> Duration {
+        self.0.saturating_duration_since(earlier.0)
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn plus(self, duration: Duration) -> Self {
+        Clock(self.0 + duration)
     }
 }
 

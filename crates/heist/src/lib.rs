@@ -27,6 +27,7 @@
 
 mod canary;
 mod env;
+mod metrics;
 pub mod runtime;
 mod scheduler;
 pub mod task;

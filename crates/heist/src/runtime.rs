@@ -7,11 +7,16 @@ pub(crate) mod context;
 mod current_thread;
 mod global;
 mod handle;
+mod metrics;
 
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
 pub use handle::Handle;
+pub use metrics::RuntimeMetrics;
 
+pub use crate::metrics::{
+    HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
+};
 pub use crate::scheduler::RuntimeFlavor;
 
 use crate::task::{self, JoinHandle};
@@ -47,6 +52,11 @@ impl Runtime {
     /// A handle, to be cloned and sent where it is needed.
     pub fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    /// What the runtime counts.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.handle.metrics()
     }
 
     /// Runs a future on the workers.
@@ -163,7 +173,7 @@ where
     F::Output: Send + 'static,
 {
     let (task, join) = task::new(future, Location::caller());
-    if let Err(task) = context::try_wake(task) {
+    if let Err(task) = context::try_spawn(task) {
         global::current_or_global().scheduler.submit(task);
     }
     join

@@ -11,10 +11,12 @@
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
 //! | `shared` | what all workers of a runtime share |
+//! | `metrics` | the sums of what is counted here and there |
 
 pub(crate) mod blocking;
 mod idle;
 mod inject;
+mod metrics;
 mod pace;
 mod shared;
 mod slot;
@@ -25,4 +27,4 @@ mod worker;
 pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
-pub(crate) use worker::{Worker, try_wake};
+pub(crate) use worker::{Worker, try_spawn};

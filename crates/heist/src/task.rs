@@ -99,13 +99,14 @@ impl<S: Schedule> Notified<S> {
     }
 
     /// Polls the task, or cancels it if it was aborted. If it was woken meanwhile it comes back.
-    pub(crate) fn run(self, scheduler: &S) -> Option<Self> {
+    pub(crate) fn run(self, scheduler: &S) -> Ran<Self> {
         let task = self.into_task();
         // SAFETY: (T2) this was the one right to run it.
         match unsafe { task.run(scheduler) } {
-            Ran::Left => None,
+            Ran::Done => Ran::Done,
+            Ran::Waits => Ran::Waits,
             // SAFETY: (T4) woken while it ran: NOTIFIED, and the worker's reference is the queue's.
-            Ran::Again => Some(unsafe { Notified::from_raw(task) }),
+            Ran::Again(()) => Ran::Again(unsafe { Notified::from_raw(task) }),
         }
     }
 

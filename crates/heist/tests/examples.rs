@@ -7,3 +7,11 @@ mod tour;
 fn tour_runs() {
     tour::main();
 }
+
+#[path = "../examples/metrics.rs"]
+mod metrics;
+
+#[test]
+fn metrics_runs() {
+    metrics::main();
+}

@@ -37,6 +37,12 @@ impl<T> Stealer<T> {
     /// Takes half of the items, rounded up (Q4), but no more than `dest` has room for: the
     /// oldest is returned, to be run at once, and the others are appended to `dest` in order.
     pub fn steal_into(&self, dest: &mut Owner<T>) -> Steal<T> {
+        self.steal_into_counted(dest).map(|(first, _)| first)
+    }
+
+    /// As [`steal_into`](Self::steal_into); also says how many were taken, the first included.
+    /// `dest` itself may tell less: others steal from it.
+    pub fn steal_into_counted(&self, dest: &mut Owner<T>) -> Steal<(T, usize)> {
         self.claim(|len| {
             let half = len.div_ceil(2);
             1 + dest.room_for(half - 1)
@@ -44,7 +50,7 @@ impl<T> Stealer<T> {
         .map(|loot| {
             let first = loot.item(0);
             loot.append_to(dest, 1);
-            first
+            (first, loot.count as usize)
         })
     }
 

@@ -4,6 +4,7 @@ use super::context::{self, Polling};
 use super::current_thread::Driver;
 use super::{Handle, Runtime, RuntimeFlavor};
 use crate::env::ThreadSpec;
+use crate::metrics::HistogramConfiguration;
 use crate::scheduler::{Config, MAX_WORKERS, Scheduler, Worker, blocking};
 use std::fmt;
 use std::io;
@@ -19,6 +20,8 @@ pub struct Builder {
     tick_interval: Option<u32>,
     threads: ThreadSpec,
     blocking: blocking::Limits,
+    counts_poll_times: bool,
+    poll_times: HistogramConfiguration,
 }
 
 impl Builder {
@@ -40,6 +43,8 @@ impl Builder {
             tick_interval: None,
             threads: ThreadSpec::new(),
             blocking: blocking::Limits { threads: 512, keep_alive: Duration::from_secs(10) },
+            counts_poll_times: false,
+            poll_times: HistogramConfiguration::default(),
         }
     }
 
@@ -135,6 +140,38 @@ impl Builder {
         self
     }
 
+    /// Counts how long each poll takes; see
+    /// [`RuntimeMetrics::poll_time_histogram_bucket_count`]. It costs two readings of the clock a
+    /// poll, so it is off unless this is called.
+    ///
+    /// [`RuntimeMetrics::poll_time_histogram_bucket_count`]:
+    /// super::RuntimeMetrics::poll_time_histogram_bucket_count
+    pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
+        self.counts_poll_times = true;
+        self
+    }
+
+    /// Into which buckets poll times are counted, if they are; ten of 100 µs unless said otherwise.
+    ///
+    /// ```
+    /// use heist::runtime::{Builder, HistogramConfiguration, LogHistogram};
+    /// use std::time::Duration;
+    ///
+    /// let mut builder = Builder::new_multi_thread();
+    /// builder.worker_threads(1).enable_metrics_poll_time_histogram();
+    /// let log = LogHistogram::builder().max_value(Duration::from_secs(1)).max_error(0.1);
+    /// builder.metrics_poll_time_histogram_configuration(HistogramConfiguration::log(log));
+    /// let runtime = builder.build().unwrap();
+    /// assert!(runtime.metrics().poll_time_histogram_enabled());
+    /// ```
+    pub fn metrics_poll_time_histogram_configuration(
+        &mut self,
+        configuration: HistogramConfiguration,
+    ) -> &mut Self {
+        self.poll_times = configuration;
+        self
+    }
+
     /// Accepted for programs that were written for Tokio; everything there is is enabled.
     pub fn enable_all(&mut self) -> &mut Self {
         self
@@ -155,8 +192,9 @@ impl Builder {
         let blocking =
             blocking::Config { limits: self.blocking.clone(), threads: self.threads.clone() };
         let (flavor, tick_interval) = (self.flavor, self.tick_interval);
+        let poll_times = self.counts_poll_times.then(|| self.poll_times.clone());
         let (scheduler, workers) =
-            Scheduler::new(Config { flavor, workers, tick_interval, blocking });
+            Scheduler::new(Config { flavor, workers, tick_interval, blocking, poll_times });
         // Filled one by one: dropped half-way, it shuts down and joins what has been started.
         let mut runtime = Runtime {
             handle: Handle { scheduler },

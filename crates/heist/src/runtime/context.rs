@@ -101,14 +101,14 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
         .ok_or(TryCurrentError { is_thread_ending: false })
 }
 
-/// Hands `task` to this thread's worker, if the thread is one of the current runtime's; else gives
+/// Hands a new task to this thread's worker, if the thread is one of the current runtime's; else gives
 /// it back.
 #[inline]
-pub(super) fn try_wake(task: Runnable) -> Result<(), Runnable> {
+pub(super) fn try_spawn(task: Runnable) -> Result<(), Runnable> {
     let mut task = Some(task);
     let _ = CURRENT.try_with(|current| {
         if let Some(handle) = &*current.borrow() {
-            task = task.take().and_then(|task| scheduler::try_wake(&handle.scheduler, task).err());
+            task = task.take().and_then(|task| scheduler::try_spawn(&handle.scheduler, task).err());
         }
     });
     task.map_or(Ok(()), Err)

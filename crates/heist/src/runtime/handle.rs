@@ -1,8 +1,9 @@
 //! A handle on a runtime.
 
-use super::RuntimeFlavor;
 use super::block_on::block_on;
 use super::context::{self, EnterGuard, TryCurrentError};
+use super::{RuntimeFlavor, RuntimeMetrics};
+use crate::metrics;
 use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::Closure;
 use crate::task::{self, JoinHandle};
@@ -113,7 +114,13 @@ impl Handle {
         }
         let _entered = context::enter(self);
         let _polling = context::Polling::begin();
+        let _counting = metrics::count_outside(&self.scheduler.outside);
         wait()
+    }
+
+    /// What the runtime counts; also after it was shut down.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        RuntimeMetrics::new(self.scheduler.clone())
     }
 
     /// Whether the runtime has threads of its own.

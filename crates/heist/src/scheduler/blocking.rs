@@ -19,7 +19,7 @@ pub(crate) use crew::Host;
 pub(crate) use roster::Limits;
 
 use crate::env::ThreadSpec;
-use crate::task::{Notified, Schedule, TaskRef, coop};
+use crate::task::{Notified, Ran, Schedule, TaskRef, coop};
 use crew::{Crew, Work};
 use std::fmt;
 use std::future::Future;
@@ -166,8 +166,8 @@ impl Schedule for NeverWaits {
 
 impl Work for Notified<NeverWaits> {
     fn run(self) {
-        let again = Notified::run(self, &NeverWaits);
-        debug_assert!(again.is_none(), "a closure's task is ready after its first poll");
+        let ran = Notified::run(self, &NeverWaits);
+        debug_assert!(matches!(ran, Ran::Done), "a closure's task is ready after its first poll");
     }
 
     fn fail(self, error: &Arc<io::Error>) {

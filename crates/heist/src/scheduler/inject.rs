@@ -5,12 +5,15 @@
 //! tasks stay in order and threads that spawn at the same time do not meet. Workers take batches:
 //! one lock, up to half a ring of tasks.
 
+use crate::metrics::{Counter, SharedCounter};
 use crate::task::{Notified, Schedule, TaskList};
 use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
 pub(super) struct Inject<S: Schedule> {
     shards: Box<[CachePadded<Shard<S>>]>,
+    /// Tasks that were here when the queue was closed, or came back one by one.
+    cancelled: SharedCounter,
 }
 
 /// The queue takes no more tasks. Dropping this one, without any lock held, cancels it.
@@ -19,6 +22,9 @@ pub(super) struct Closed<S: Schedule>(pub(super) Notified<S>);
 struct Shard<S: Schedule> {
     /// How many tasks the list holds, to be read without the lock. Written with it.
     len: AtomicUsize,
+    /// Tasks that came one by one, and those of them that were new (M1). Written with the lock.
+    pushed: Counter,
+    spawned: Counter,
     list: Mutex<List<S>>,
 }
 
@@ -31,19 +37,35 @@ impl<S: Schedule> Inject<S> {
     pub(super) fn new(shards: usize) -> Self {
         let shard = || Shard {
             len: AtomicUsize::new(0),
+            pushed: Counter::default(),
+            spawned: Counter::default(),
             list: Mutex::new(List { tasks: TaskList::new(), is_closed: false }),
         };
-        Inject { shards: (0..shards.max(1)).map(|_| CachePadded::new(shard())).collect() }
+        let shards = (0..shards.max(1)).map(|_| CachePadded::new(shard())).collect();
+        Inject { shards, cancelled: SharedCounter::default() }
     }
 
     /// Appends a task to the list of the calling thread. After the queue was closed it comes back.
     pub(super) fn push(&self, producer: usize, task: Notified<S>) -> Result<(), Closed<S>> {
+        self.append(producer, task, false)
+    }
+
+    /// As [`push`](Self::push), for a task that is new. One that comes too late never counts.
+    pub(super) fn spawn(&self, producer: usize, task: Notified<S>) -> Result<(), Closed<S>> {
+        self.append(producer, task, true)
+    }
+
+    #[inline]
+    fn append(&self, producer: usize, task: Notified<S>, is_new: bool) -> Result<(), Closed<S>> {
         let shard = &self.shards[producer % self.shards.len()];
         let mut list = shard.lock();
         if list.is_closed {
+            self.cancelled.add(u64::from(!is_new));
             return Err(Closed(task));
         }
         list.tasks.push(task);
+        shard.pushed.add(1);
+        shard.spawned.add(u64::from(is_new));
         shard.publish(&list);
         Ok(())
     }
@@ -89,6 +111,20 @@ impl<S: Schedule> Inject<S> {
         self.shards.iter().map(|shard| shard.len()).sum()
     }
 
+    /// How many tasks were pushed one by one, how many of them were new, and how many were
+    /// cancelled here (M1).
+    pub(super) fn pushed(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.pushed.get()).sum()
+    }
+
+    pub(super) fn spawned(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.spawned.get()).sum()
+    }
+
+    pub(super) fn cancelled(&self) -> u64 {
+        self.cancelled.get()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.shards.iter().all(|shard| shard.len() == 0)
     }
@@ -102,8 +138,14 @@ impl<S: Schedule> Inject<S> {
             tasks.append(&mut list.tasks);
             shard.publish(&list);
             drop(list);
-            drop(tasks);
+            self.cancel(tasks);
         }
+    }
+
+    fn cancel(&self, tasks: TaskList<S>) {
+        let count = tasks.len() as u64;
+        drop(tasks);
+        self.cancelled.add(count);
     }
 }
 

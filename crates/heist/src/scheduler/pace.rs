@@ -1,6 +1,8 @@
 //! How often a worker looks at the inject queue (W5, L4).
 
 use crate::env::Clock;
+use crate::metrics::WorkerCounters;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A look is wanted about this often. From the design; not measured here.
@@ -24,17 +26,20 @@ pub(super) struct Pace {
     is_tuned: bool,
     ticks: u32,
     since: Clock,
+    /// Where the time of a poll is told to those who ask.
+    counters: Arc<WorkerCounters>,
 }
 
 impl Pace {
     /// With an interval that the user has set, or one that is found.
-    pub(super) fn new(set: Option<u32>) -> Self {
+    pub(super) fn new(set: Option<u32>, counters: Arc<WorkerCounters>) -> Self {
         Pace {
             until_look: 0,
             interval: set.unwrap_or(FIRST),
             is_tuned: set.is_none(),
             ticks: 0,
             since: Clock::now(),
+            counters,
         }
     }
 
@@ -47,7 +52,9 @@ impl Pace {
             return false;
         }
         if self.is_tuned && self.ticks >= SAMPLE {
-            self.tune(self.since.elapsed());
+            let now = Clock::now();
+            self.tune(now.since(self.since));
+            self.rested(now);
         }
         let lap = u32::try_from(own()).unwrap_or(u32::MAX);
         self.until_look =
@@ -57,17 +64,24 @@ impl Pace {
     }
 
     /// The worker has slept: that time was no poll.
-    pub(super) fn rested(&mut self) {
+    pub(super) fn rested(&mut self, now: Clock) {
         self.ticks = 0;
-        self.since = Clock::now();
+        self.since = now;
     }
 
     fn tune(&mut self, elapsed: Duration) {
         let per_tick = (elapsed.as_nanos() / u128::from(self.ticks)).max(1);
+        self.tell(per_tick);
         let fitting = u32::try_from(TARGET.as_nanos() / per_tick).unwrap_or(LONGEST);
         // Half-way to what would fit now: one odd sample does not decide.
         self.interval = u32::midpoint(self.interval, fitting.clamp(SHORTEST, LONGEST));
-        self.rested();
+    }
+
+    /// Half-way to what was measured now, too.
+    fn tell(&self, per_tick: u128) {
+        let now = u64::try_from(per_tick).unwrap_or(u64::MAX);
+        let mean = &self.counters.mean_poll_time;
+        mean.set(if mean.get() == 0 { now } else { mean.get().midpoint(now) });
     }
 }
 
@@ -76,9 +90,13 @@ mod tests {
     use super::*;
 
     /// W5: the interval follows the time of a poll, within its bounds.
+    fn pace(set: Option<u32>) -> Pace {
+        Pace::new(set, Arc::new(WorkerCounters::new(None)))
+    }
+
     #[test]
     fn w5_the_interval_follows_the_polls() {
-        let mut pace = Pace::new(None);
+        let mut pace = pace(None);
         assert_eq!(pace.interval, 61);
         for (per_poll, interval) in [(10_000, 20), (1_000_000, 2), (10, 127), (4_000, 50)] {
             for _ in 0..20 {
@@ -89,11 +107,22 @@ mod tests {
         }
     }
 
+    /// M1: the mean poll time follows what is measured.
+    #[test]
+    fn m1_the_mean_poll_time_follows_the_polls() {
+        let mut pace = pace(None);
+        for (per_poll, mean) in [(500, 500), (700, 600), (600, 600)] {
+            pace.ticks = 64;
+            pace.tune(Duration::from_nanos(64 * per_poll));
+            assert_eq!(pace.counters.mean_poll(), Duration::from_nanos(mean));
+        }
+    }
+
     /// W5, L4: a set interval stays; one that is found ends with the ring too.
     #[test]
     fn l4_looks_come_in_time() {
         let looks = |set, own: usize| {
-            let mut pace = Pace::new(set);
+            let mut pace = pace(set);
             (0..1000).filter(|_| pace.tick(|| own)).count()
         };
         assert_eq!(looks(Some(10), 1000), 100);

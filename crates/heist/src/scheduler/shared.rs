@@ -7,6 +7,7 @@ use super::slot::Slot;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::env::Parker;
+use crate::metrics::{HistogramConfiguration, Outside, WorkerCounters};
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
 use heist_deque::ring;
@@ -33,6 +34,8 @@ pub(crate) struct Config {
     /// Every so many ticks a worker looks at the inject queue first; found by itself if not set.
     pub(crate) tick_interval: Option<u32>,
     pub(crate) blocking: blocking::Config,
+    /// How poll times are counted, if they are.
+    pub(crate) poll_times: Option<HistogramConfiguration>,
 }
 
 /// A task that runs on this scheduler, and may be run.
@@ -47,8 +50,10 @@ pub(crate) struct Shared {
     pub(super) remotes: Box<[CachePadded<Remote>]>,
     pub(super) inject: Inject<Scheduler>,
     pub(super) idle: Idle,
-    waiting: Waiting,
+    pub(super) waiting: Waiting,
     pub(crate) blocking: Blocking,
+    /// What threads that are no workers count.
+    pub(crate) outside: Arc<Outside>,
     is_down: AtomicBool,
     pub(super) config: Config,
 }
@@ -61,6 +66,7 @@ pub(super) struct Remote {
     /// Counts the worker's steps; who sees it stand still knows that a poll is going on.
     pub(super) tick: AtomicU32,
     pub(super) parker: Parker,
+    pub(super) counters: Arc<WorkerCounters>,
 }
 
 impl Deref for Scheduler {
@@ -83,6 +89,7 @@ impl Scheduler {
                 lifo: Slot::new(barrier),
                 tick: AtomicU32::new(0),
                 parker: Parker::new(),
+                counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
             })
         };
         let scheduler = Scheduler(Arc::new(Shared {
@@ -91,6 +98,7 @@ impl Scheduler {
             idle: Idle::new(config.workers, barrier),
             waiting: Waiting::new(),
             blocking: Blocking::new(config.blocking.clone()),
+            outside: Arc::default(),
             is_down: AtomicBool::new(false),
             config,
         }));
@@ -105,8 +113,8 @@ impl Scheduler {
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
     #[inline]
     pub(crate) fn submit(&self, task: Runnable) {
-        if let Err(task) = worker::try_wake(self, task) {
-            self.inject(task);
+        if let Err(task) = worker::try_spawn(self, task) {
+            self.injected(self.inject.spawn(producer(), task));
         }
     }
 
@@ -115,8 +123,13 @@ impl Scheduler {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// A task that was woken by a thread that is no worker.
     fn inject(&self, task: Runnable) {
-        match self.inject.push(producer(), task) {
+        self.injected(self.inject.push(producer(), task));
+    }
+
+    fn injected(&self, pushed: Result<(), Closed<Scheduler>>) {
+        match pushed {
             Ok(()) => self.notify(),
             // Last: what a future does in its drop may be anything, also leaving this runtime.
             Err(Closed(task)) => drop(task),
@@ -178,7 +191,9 @@ impl Shared {
 
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
-        self.submit(task);
+        if let Err(task) = worker::try_wake(self, task) {
+            self.inject(task);
+        }
     }
 
     unsafe fn schedule_at(at: *const Self, task: Runnable) {

@@ -73,6 +73,12 @@ impl Slot {
 
 /// For all others.
 impl Slot {
+    /// Whether a task is here; a snapshot, for metrics.
+    pub(super) fn has_task(&self) -> bool {
+        let is_robbed = self.robbery.load(Ordering::Relaxed) == ROBBED;
+        !is_robbed && !self.task.load(Ordering::Relaxed).is_null()
+    }
+
     /// Takes the task away from the owner, unless that is about to take it itself, or another thief
     /// is here.
     pub(super) fn rob(&self) -> Option<NonNull<()>> {

@@ -38,21 +38,25 @@ impl Search {
         for round in 0..ROUNDS {
             for victim in self.order().filter(|victim| *victim != index) {
                 let remote = &shared.remotes[victim];
-                if let Some(task) = remote.stealer.steal_into(ring).success() {
+                if let Some((task, count)) = remote.stealer.steal_into_counted(ring).success() {
+                    shared.remotes[index].counters.stole(count);
                     return Some(task);
                 }
                 let is_stuck = || remote.tick.load(Ordering::Relaxed) == self.ticks[victim];
                 if round == ROUNDS - 1 && is_stuck() {
                     if let Some(task) = remote.lifo.rob() {
+                        shared.remotes[index].counters.stole(1);
                         // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
                         return Some(unsafe { Notified::from_ptr(task) });
                     }
                 }
             }
             if let Some(task) = shared.inject.pop_batch(index, |_| 1, drop) {
+                shared.remotes[index].counters.injected.add(1);
                 return Some(task);
             }
         }
+        shared.remotes[index].counters.failed_searches.add(1);
         None
     }
 

@@ -5,6 +5,7 @@
 //! nowhere but in the wakers that somebody may hold: so they are kept here too. A task comes here
 //! when it waits for the first time, and leaves when it ends. One that never waits never comes.
 
+use crate::metrics::SharedCounter;
 use crate::task::TaskRef;
 use crossbeam_utils::CachePadded;
 use slab::Slab;
@@ -16,6 +17,7 @@ const SHARDS: usize = 16;
 
 pub(super) struct Waiting {
     shards: [CachePadded<Mutex<Shard>>; SHARDS],
+    cancelled: SharedCounter,
 }
 
 struct Shard {
@@ -26,7 +28,10 @@ struct Shard {
 impl Waiting {
     pub(super) fn new() -> Self {
         let shard = || Mutex::new(Shard { tasks: Slab::new(), is_closed: false });
-        Waiting { shards: std::array::from_fn(|_| CachePadded::new(shard())) }
+        Waiting {
+            shards: std::array::from_fn(|_| CachePadded::new(shard())),
+            cancelled: SharedCounter::default(),
+        }
     }
 
     /// Keeps a task; `None`, and the task's reference forgotten, when the runtime is down.
@@ -55,8 +60,16 @@ impl Waiting {
                 shard.is_closed = true;
                 std::mem::take(&mut shard.tasks)
             };
-            tasks.into_iter().for_each(|(_, task)| task.shut_down());
+            for (_, task) in tasks {
+                let is_cancelled = task.shut_down();
+                self.cancelled.add(u64::from(is_cancelled));
+            }
         }
+    }
+
+    /// How many tasks were cancelled here (M1).
+    pub(super) fn cancelled(&self) -> u64 {
+        self.cancelled.get()
     }
 
     fn lock(&self, number: usize) -> MutexGuard<'_, Shard> {

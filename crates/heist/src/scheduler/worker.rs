@@ -3,7 +3,9 @@
 use super::pace::Pace;
 use super::shared::{Remote, Runnable, Scheduler, producer};
 use super::steal::Search;
-use crate::task::{Notified, TaskList, coop};
+use crate::env::Clock;
+use crate::metrics::{OnThread, WorkerCounters};
+use crate::task::{Notified, Ran, TaskList, coop};
 use heist_deque::ring::{self, Full};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -33,6 +35,7 @@ pub(crate) struct Local {
     scheduler: Scheduler,
     index: usize,
     core: RefCell<Core>,
+    counters: Arc<WorkerCounters>,
 }
 
 struct Core {
@@ -61,15 +64,30 @@ thread_local! {
     static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
 }
 
-/// Hands `task` to the worker of this thread, if it is one of `scheduler`'s; else gives it back.
-/// Runs no code of others.
+/// Hands a new task to the worker of this thread, if it is one of `scheduler`'s; else gives it
+/// back. Runs no code of others.
 #[inline]
-pub(crate) fn try_wake(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
+pub(crate) fn try_spawn(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
+    hand_over(scheduler, task, Local::spawn)
+}
+
+/// The same for a task that was woken.
+#[inline]
+pub(super) fn try_wake(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
+    hand_over(scheduler, task, Local::wake)
+}
+
+#[inline(always)]
+fn hand_over(
+    scheduler: &Scheduler,
+    task: Runnable,
+    to: impl FnOnce(&Local, Runnable),
+) -> Result<(), Runnable> {
     let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     match unsafe { local.as_ref() } {
         Some(local) if local.scheduler.is_same(scheduler) => {
-            local.wake(task);
+            to(local, task);
             Ok(())
         }
         _ => Err(task),
@@ -79,7 +97,8 @@ pub(crate) fn try_wake(scheduler: &Scheduler, task: Runnable) -> Result<(), Runn
 impl Worker {
     pub(super) fn new(scheduler: Scheduler, index: usize, ring: ring::Owner<Runnable>) -> Self {
         let search = Search::new(index as u64 + 1, scheduler.remotes.len());
-        let pace = Pace::new(scheduler.config.tick_interval);
+        let counters = Arc::clone(&scheduler.remotes[index].counters);
+        let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
         let core = Core {
             ring,
             tick: 0,
@@ -89,7 +108,7 @@ impl Worker {
             search,
             refused: TaskList::new(),
         };
-        Worker { local: Local { scheduler, index, core: RefCell::new(core) } }
+        Worker { local: Local { scheduler, index, core: RefCell::new(core), counters } }
     }
 
     /// Steps until the runtime goes down.
@@ -173,18 +192,23 @@ impl Wake for Woken {
 }
 
 /// Makes a worker that of this thread, for as long as it lives.
-struct Entered<'a>(&'a Local);
+struct Entered<'a> {
+    local: &'a Local,
+    _on_thread: OnThread,
+}
 
 impl<'a> Entered<'a> {
     fn new(local: &'a Local) -> Self {
         LOCAL.set(local);
-        Entered(local)
+        let now = Clock::now();
+        local.core.borrow_mut().pace.rested(now);
+        Entered { local, _on_thread: local.counters.run_here(now) }
     }
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        debug_assert!(ptr::eq(LOCAL.get(), self.0));
+        debug_assert!(ptr::eq(LOCAL.get(), self.local));
         LOCAL.set(ptr::null());
     }
 }
@@ -198,11 +222,24 @@ impl Local {
         match self.next() {
             None => Step::Idle,
             Some(task) => {
-                if let Some(task) = task.run(&self.scheduler) {
-                    self.push(task);
+                match self.poll(task) {
+                    Ran::Done => self.counters.done.add(1),
+                    Ran::Waits => self.counters.waits.add(1),
+                    Ran::Again(task) => {
+                        self.counters.again.add(1);
+                        self.push(task);
+                    }
                 }
                 Step::Ran
             }
+        }
+    }
+
+    #[inline(always)]
+    fn poll(&self, task: Runnable) -> Ran<Runnable> {
+        match &self.counters.poll_times {
+            None => task.run(&self.scheduler),
+            Some(histogram) => histogram.time(|| task.run(&self.scheduler)),
         }
     }
 
@@ -226,11 +263,15 @@ impl Local {
         if let Some(task) = self.take_lifo() {
             core.lifo_streak += 1;
             if core.lifo_streak <= LIFO_STREAK {
+                self.counters.lifo_hits.add(1);
                 return Some(task);
             }
             core.lifo_streak = 0;
             return match core.ring.pop() {
-                None => Some(task),
+                None => {
+                    self.counters.lifo_hits.add(1);
+                    Some(task)
+                }
                 Some(first) => {
                     self.push_to(core, task);
                     Some(first)
@@ -243,7 +284,7 @@ impl Local {
 
     fn take_lifo(&self) -> Option<Runnable> {
         let task = self.remote().lifo.take()?;
-        // SAFETY: (T1) put there by wake(), and taken out here alone.
+        // SAFETY: (T1) put there by to_slot(), and taken out here alone.
         Some(unsafe { Notified::from_ptr(task) })
     }
 
@@ -262,8 +303,10 @@ impl Local {
         let share = |len: usize| (len / workers + 1).min(most).min(room);
         let mut rest = TaskList::new();
         let task = inject.pop_batch(self.index, share, |task| rest.push(task));
+        self.counters.injected.add(u64::from(task.is_some()));
         if rest.len() > 0 {
-            core.ring.push_batch(&mut std::iter::from_fn(|| rest.pop()));
+            let moved = core.ring.push_batch(&mut std::iter::from_fn(|| rest.pop()));
+            self.counters.injected.add(moved as u64);
             if rest.len() > 0 {
                 // A thief is copying: there was less room than it seemed.
                 self.give_away(core, rest);
@@ -313,7 +356,8 @@ impl Local {
         let was_searching = std::mem::take(&mut core.is_searching);
         let shared = &self.scheduler;
         let has_work = || else_to_do() || shared.has_work();
-        if let Some(sleeper) = shared.idle.sleep(self.index, was_searching, has_work) {
+        let sleeper = shared.idle.sleep(self.index, was_searching, has_work);
+        if let Some(sleeper) = sleeper {
             shared.unpark(sleeper);
         }
         if shared.is_down() {
@@ -321,16 +365,33 @@ impl Local {
             return;
         }
         drop(core);
+        self.counters.parks(Clock::now());
         self.remote().parker.park();
+        let now = Clock::now();
+        self.counters.unparked(now, sleeper == Some(self.index));
         let mut core = self.core.borrow_mut();
         // Whoever woke this worker has counted it as searching.
         core.is_searching = true;
-        core.pace.rested();
+        core.pace.rested(now);
     }
 
-    /// A task that this worker woke or spawned: to the LIFO slot, and what was there to the ring
-    /// (W3). Nobody is woken for the slot alone.
-    pub(super) fn wake(&self, task: Runnable) {
+    /// A task that this worker spawned.
+    #[inline]
+    fn spawn(&self, task: Runnable) {
+        self.counters.spawned.add(1);
+        self.to_slot(task);
+    }
+
+    /// A task that this worker woke.
+    #[inline]
+    fn wake(&self, task: Runnable) {
+        self.counters.woken.add(1);
+        self.to_slot(task);
+    }
+
+    /// To the LIFO slot, and what was there to the ring (W3). Nobody is woken for the slot alone.
+    #[inline]
+    fn to_slot(&self, task: Runnable) {
         if let Some(previous) = self.remote().lifo.put(task.into_raw()) {
             // SAFETY: (T1) put there by this function, and taken out here alone.
             self.push(unsafe { Notified::from_ptr(previous) });
@@ -348,6 +409,7 @@ impl Local {
             let mut overflow = TaskList::new();
             overflow.extend(core.ring.drain_half());
             overflow.push(task);
+            self.counters.overflows.add(1);
             self.give_away(core, overflow);
         }
         self.scheduler.notify();
@@ -369,6 +431,7 @@ impl Local {
             });
             let Some(task) = task else { return };
             drop(task);
+            self.counters.drained.add(1);
         }
     }
 }

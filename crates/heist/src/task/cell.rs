@@ -26,7 +26,7 @@ pub(crate) struct Header {
 
 /// What is done with a task whose future's type is no longer known.
 struct VTable {
-    run: unsafe fn(NonNull<Header>, scheduler: NonNull<()>) -> Ran,
+    run: unsafe fn(NonNull<Header>, scheduler: NonNull<()>) -> Ran<()>,
     cancel: unsafe fn(NonNull<Header>, why: JoinError),
     schedule: unsafe fn(NonNull<Header>),
     read_output: unsafe fn(NonNull<Header>, into: NonNull<()>, waker: &Waker),
@@ -38,11 +38,13 @@ struct VTable {
 /// What became of a task that a worker has run.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Ran {
-    /// It is done, or waits for a wake-up.
-    Left,
+pub(crate) enum Ran<T> {
+    /// It has ended: ready, panicked or cancelled.
+    Done,
+    /// It waits for a wake-up.
+    Waits,
     /// It was woken while it ran: it is runnable, and the worker's.
-    Again,
+    Again(T),
 }
 
 #[repr(C)]
@@ -145,7 +147,7 @@ impl RawTask {
     ///
     /// # Safety
     /// The caller holds the task as runnable, and `S` is what it was allocated with.
-    pub(super) unsafe fn run<S: Schedule>(self, scheduler: &S) -> Ran {
+    pub(super) unsafe fn run<S: Schedule>(self, scheduler: &S) -> Ran<()> {
         // SAFETY: (T2) passed on to the caller.
         unsafe { (self.header().vtable.run)(self.0, NonNull::from(scheduler).cast()) }
     }
@@ -161,14 +163,17 @@ impl RawTask {
     }
 
     /// Cancels a waiting task if nobody else holds it, and gives up the caller's reference.
-    pub(super) fn shut_down(self) {
-        if self.header().state.seize() {
+    /// Returns whether it did; if not, whoever holds it will.
+    pub(super) fn shut_down(self) -> bool {
+        let is_seized = self.header().state.seize();
+        if is_seized {
             let why = JoinError::cancelled(self.header().id);
             // SAFETY: (T6) seized: it counts as running now, on this thread.
             unsafe { (self.header().vtable.cancel)(self.0, why) };
         } else {
             self.drop_ref();
         }
+        is_seized
     }
 
     pub(super) fn wake_by_ref(self) {
@@ -291,7 +296,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         unsafe { header.cast::<Self>().as_ref() }
     }
 
-    unsafe fn run(header: NonNull<Header>, scheduler: NonNull<()>) -> Ran {
+    unsafe fn run(header: NonNull<Header>, scheduler: NonNull<()>) -> Ran<()> {
         // SAFETY: (T2) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         // SAFETY: (type) RawTask::run passes a reference to the S of this task.
@@ -301,18 +306,18 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             Start::Poll => match cell.poll(RawTask(header)) {
                 Poll::Ready(()) => {}
                 Poll::Pending => match cell.pause(RawTask(header), scheduler) {
-                    Pause::Idle => return Ran::Left,
-                    Pause::Reschedule => return Ran::Again,
+                    Pause::Idle => return Ran::Waits,
+                    Pause::Reschedule => return Ran::Again(()),
                     Pause::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
                     Pause::Dealloc => {
                         RawTask(header).dealloc();
-                        return Ran::Left;
+                        return Ran::Done;
                     }
                 },
             },
         }
         cell.complete(RawTask(header));
-        Ran::Left
+        Ran::Done
     }
 
     /// Polls the future, and puts its output in place; a panic is an output too (T7).
@@ -562,9 +567,10 @@ pub(crate) struct TaskRef(RawTask);
 unsafe impl Send for TaskRef {}
 
 impl TaskRef {
-    /// Cancels the task if it still waits; if not, whoever has it finds it cancelled.
-    pub(crate) fn shut_down(self) {
-        self.0.shut_down();
+    /// Cancels the task if it still waits, and says whether it did; if not, whoever has it finds
+    /// it cancelled.
+    pub(crate) fn shut_down(self) -> bool {
+        self.0.shut_down()
     }
 
     /// Leaves the reference to whoever it belongs to now.

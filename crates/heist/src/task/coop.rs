@@ -8,6 +8,7 @@
 //! Code of your own takes part with [`consume_budget`], [`cooperative`] or [`poll_proceed`], and
 //! gets out of it with [`unconstrained`].
 
+use crate::metrics;
 use heist_sync::thread_local;
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -26,6 +27,8 @@ impl Budget {
     const FRESH: Budget = Budget(128);
     /// Outside of polls, and where nobody counts.
     const UNLIMITED: Budget = Budget(u8::MAX);
+    /// None is left, and the poll has been told so: it is being cut short.
+    const CUT_SHORT: Budget = Budget(u8::MAX - 1);
 }
 
 thread_local! {
@@ -80,7 +83,7 @@ fn with_budget<R>(budget: Budget, f: impl FnOnce() -> R) -> R {
 /// ```
 #[inline]
 pub fn has_budget_remaining() -> bool {
-    get().0 > 0
+    !matches!(get(), Budget(0) | Budget::CUT_SHORT)
 }
 
 /// Takes one unit of the running task's budget; if there is none left, lets others go first.
@@ -143,13 +146,21 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     let before = get();
     match before {
         Budget::UNLIMITED => {}
-        Budget(0) => {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
+        Budget(0) | Budget::CUT_SHORT => return cut_short(before, cx),
         Budget(units) => set(Budget(units - 1)),
     }
     Poll::Ready(RestoreOnPending { before: Cell::new(before), _thread: PhantomData })
+}
+
+/// A poll that is cut short counts once (M1), however many of its operations are.
+#[cold]
+fn cut_short(before: Budget, cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    if before != Budget::CUT_SHORT {
+        set(Budget::CUT_SHORT);
+        metrics::budget_forced_yield();
+    }
+    cx.waker().wake_by_ref();
+    Poll::Pending
 }
 
 /// A unit of budget that was taken by [`poll_proceed`], and goes back unless it was put to use.

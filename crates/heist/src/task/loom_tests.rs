@@ -1,6 +1,6 @@
 //! The life of a task in every interleaving that loom can find (T2, T4–T6, T8).
 
-use super::{JoinHandle, Notified, Schedule, TaskRef};
+use super::{JoinHandle, Notified, Ran, Schedule, TaskRef};
 use crate::canary;
 use heist_sync::{Arc, Mutex, UnsafeCell};
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ impl Queue {
     fn run(&self) {
         loop {
             let Some(task) = self.0.runnable.lock().unwrap().pop() else { return };
-            if let Some(task) = task.run(self) {
+            if let Ran::Again(task) = task.run(self) {
                 self.schedule(task);
             }
         }

@@ -1,6 +1,6 @@
 //! The queues of a [`LocalSet`](super::LocalSet), and its end.
 
-use crate::task::{self, JoinHandle, Notified, Schedule, TaskList, TaskRef};
+use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -191,7 +191,9 @@ impl LocalScheduler {
         }
         let waiting = state.waiting.take();
         state.ending.set(waiting.len());
-        waiting.into_iter().for_each(|(_, task)| task.shut_down());
+        for (_, task) in waiting {
+            task.shut_down();
+        }
         loop {
             while let Some(task) = self.next() {
                 drop(task);
@@ -263,7 +265,7 @@ impl Turn<'_> {
     pub(super) fn run(&self) {
         for _ in 0..TASKS_PER_TURN {
             let Some(task) = self.scheduler.next() else { return };
-            if let Some(task) = task.run(self.scheduler) {
+            if let Ran::Again(task) = task.run(self.scheduler) {
                 self.scheduler.schedule(task);
             }
         }

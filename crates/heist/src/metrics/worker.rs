@@ -1,0 +1,161 @@
+//! What is counted for each worker.
+
+use super::Counter;
+use super::busy::Busy;
+use super::forced_yields::{Counting, Place, count_at};
+use super::histogram::{Histogram, HistogramConfiguration};
+use crate::env::Clock;
+use crossbeam_utils::CachePadded;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+/// The counters of a worker, written by the thread that runs it and by no other (M1). They have
+/// cache lines of their own: whoever reads them disturbs nobody but this worker, and thieves that
+/// look at its queues not even that one.
+#[derive(Debug)]
+pub(crate) struct WorkerCounters(CachePadded<Counters>);
+
+/// What happens with every task is counted once: the sums are made by those who ask for them.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Tasks spawned here.
+    pub(crate) spawned: Counter,
+    /// Tasks woken here.
+    pub(crate) woken: Counter,
+    /// Polls after which the task was done, waited, or was to run again.
+    pub(crate) done: Counter,
+    pub(crate) waits: Counter,
+    pub(crate) again: Counter,
+    /// Tasks cancelled in the queues of this worker when the runtime went down.
+    pub(crate) drained: Counter,
+    pub(crate) lifo_hits: Counter,
+    pub(crate) injected: Counter,
+    pub(crate) stolen: Counter,
+    pub(crate) steals: Counter,
+    pub(crate) failed_searches: Counter,
+    pub(crate) overflows: Counter,
+    pub(crate) budget_yields: Counter,
+    /// Odd while it is parked.
+    pub(crate) parks_and_unparks: Counter,
+    pub(crate) wakeups: Counter,
+    pub(crate) noops: Counter,
+    /// In nanoseconds; 0 until the pace has measured it.
+    pub(crate) mean_poll_time: Counter,
+    polls_at_park: Counter,
+    busy: Busy,
+    /// How long polls take, if that was asked for.
+    pub(crate) poll_times: Option<Histogram>,
+    /// The thread that runs the worker, or ran it last.
+    thread: Mutex<Option<ThreadId>>,
+}
+
+impl Deref for WorkerCounters {
+    type Target = Counters;
+
+    #[inline(always)]
+    fn deref(&self) -> &Counters {
+        &self.0
+    }
+}
+
+impl WorkerCounters {
+    /// With a histogram of poll times, if one was asked for.
+    pub(crate) fn new(poll_times: Option<&HistogramConfiguration>) -> Self {
+        let poll_times = poll_times.map(Histogram::new);
+        WorkerCounters(CachePadded::new(Counters { poll_times, ..Counters::default() }))
+    }
+
+    /// The calling thread runs the worker, for as long as what is returned lives.
+    pub(crate) fn run_here(self: &Arc<Self>, now: Clock) -> OnThread {
+        *self.lock_thread() = Some(thread::current().id());
+        self.busy.begin(now);
+        let _counting = count_at(Place::Worker(Arc::clone(self)));
+        OnThread { counters: Arc::clone(self), _counting }
+    }
+}
+
+/// A worker is on a thread.
+pub(crate) struct OnThread {
+    counters: Arc<WorkerCounters>,
+    _counting: Counting,
+}
+
+impl Drop for OnThread {
+    fn drop(&mut self) {
+        self.counters.busy.end(Clock::now());
+    }
+}
+
+/// For the worker.
+impl Counters {
+    /// A theft of so many tasks.
+    pub(crate) fn stole(&self, tasks: usize) {
+        self.steals.add(1);
+        self.stolen.add(tasks as u64);
+    }
+
+    /// The worker goes to sleep.
+    pub(crate) fn parks(&self, now: Clock) {
+        self.busy.end(now);
+        let polls = self.polls();
+        if self.parks_and_unparks.get() > 0 && polls == self.polls_at_park.get() {
+            self.noops.add(1);
+        }
+        self.polls_at_park.set(polls);
+        self.parks_and_unparks.add(1);
+    }
+
+    /// It has slept, and was woken by somebody else or by itself.
+    pub(crate) fn unparked(&self, now: Clock, by_itself: bool) {
+        self.busy.begin(now);
+        self.parks_and_unparks.add(1);
+        self.wakeups.add(u64::from(!by_itself));
+    }
+}
+
+/// For those who ask.
+impl Counters {
+    pub(crate) fn polls(&self) -> u64 {
+        self.done.get() + self.waits.get() + self.again.get()
+    }
+
+    /// Tasks that this worker made runnable in its own queues.
+    pub(crate) fn local_schedules(&self) -> u64 {
+        self.spawned.get() + self.woken.get() + self.again.get()
+    }
+
+    pub(crate) fn ended(&self) -> u64 {
+        self.done.get() + self.drained.get()
+    }
+
+    pub(crate) fn parks_so_far(&self) -> u64 {
+        self.parks_and_unparks.get().div_ceil(2)
+    }
+
+    pub(crate) fn busy_time(&self) -> Duration {
+        self.busy.total()
+    }
+
+    /// What the pace has measured; a worker that it has not measured yet has had few polls.
+    pub(crate) fn mean_poll(&self) -> Duration {
+        match (self.mean_poll_time.get(), self.polls()) {
+            (0, 0) => Duration::ZERO,
+            (0, polls) => {
+                let nanos = self.busy_time().as_nanos() / u128::from(polls);
+                Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+            }
+            (nanos, _) => Duration::from_nanos(nanos),
+        }
+    }
+
+    pub(crate) fn thread(&self) -> Option<ThreadId> {
+        *self.lock_thread()
+    }
+
+    fn lock_thread(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        // Nothing panics with the lock held.
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
