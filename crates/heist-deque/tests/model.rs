@@ -98,8 +98,9 @@ impl Rings {
 
     fn steal_into(&mut self) {
         let rest = self.model.len().div_ceil(2).saturating_sub(1).min(self.thief_room());
-        let stolen = self.owner.stealer().steal_into(&mut self.thief).success().map(|b| *b);
-        assert_eq!(stolen, self.model.pop_front());
+        let stolen = self.owner.stealer().steal_into_counted(&mut self.thief).success();
+        let stolen = stolen.map(|(first, count)| (*first, count));
+        assert_eq!(stolen, self.model.pop_front().map(|first| (first, 1 + rest)));
         self.thief_model.extend(self.model.drain(..rest));
     }
 

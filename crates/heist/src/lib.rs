@@ -17,7 +17,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`runtime`] | building, entering and shutting down runtimes |
+//! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
 //! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
 //!

@@ -91,14 +91,22 @@ fn m1_a_task_is_alive_while_it_runs() {
 #[test]
 fn m1_nothing_is_alive_after_the_end() {
     let rt = runtime(1);
-    let metrics = rt.metrics();
-    (0..10).for_each(|_| drop(rt.spawn(pending::<()>())));
+    let (metrics, handle) = (rt.metrics(), rt.handle().clone());
+    let (keep, wakers) = mpsc::channel();
+    for _ in 0..10 {
+        let keep = keep.clone();
+        rt.spawn(poll_fn(move |cx| -> Poll<()> {
+            keep.send(cx.waker().clone()).unwrap();
+            Poll::Pending
+        }));
+    }
     wait_until(|| metrics.worker_poll_count(0) == 10);
     let (begin, begun) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     rt.spawn(async move {
         // Fills the slot and the ring, and overflows.
         (0..1000).for_each(|_| drop(heist::spawn(pending::<()>())));
+        wakers.iter().take(5).for_each(Waker::wake);
         begin.send(()).unwrap();
         let _ = released.recv();
         // Once more, now that the inject queue takes nothing.
@@ -109,6 +117,12 @@ fn m1_nothing_is_alive_after_the_end() {
     (0..10).for_each(|_| drop(rt.spawn(pending::<()>())));
     assert_eq!(metrics.num_alive_tasks(), 1021);
     rt.shutdown_background();
+    // What waited, and what was in the inject queue, has ended; the worker has not moved. What
+    // comes now never begins.
+    let in_inject = 6 * 129 + 10;
+    assert_eq!(metrics.num_alive_tasks(), 1021 - 5 - in_inject);
+    drop(handle.spawn(async {}));
+    assert_eq!(metrics.num_alive_tasks(), 1021 - 5 - in_inject);
     drop(release);
     wait_until(|| metrics.spawned_tasks_count() == 2021);
     wait_until(|| metrics.num_alive_tasks() == 0);
@@ -380,13 +394,13 @@ fn m1_budget_forced_yields() {
     rt.block_on(rt.spawn(spend(129))).unwrap();
     rt.block_on(rt.spawn(spend(3 * 128))).unwrap();
     assert_eq!(metrics.worker_budget_forced_yield_count(0), 1 + 2);
-    // Both halves are cut short by the same yield.
-    let halves = async { heist::join!(spend(100), spend(100)) };
+    // Both halves are cut short by the same yield: 400 units are three budgets and a bit.
+    let halves = async { heist::join!(spend(200), spend(200)) };
     rt.block_on(rt.spawn(halves)).unwrap();
-    assert_eq!(metrics.worker_budget_forced_yield_count(0), 4);
+    assert_eq!(metrics.worker_budget_forced_yield_count(0), 6);
     rt.block_on(spend(129));
-    assert_eq!(metrics.worker_budget_forced_yield_count(0), 4);
-    assert_eq!(metrics.budget_forced_yield_count(), 5);
+    assert_eq!(metrics.worker_budget_forced_yield_count(0), 6);
+    assert_eq!(metrics.budget_forced_yield_count(), 7);
 
     let rt = current_thread();
     rt.block_on(spend(129));
