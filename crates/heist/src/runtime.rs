@@ -7,10 +7,12 @@ pub(crate) mod context;
 mod current_thread;
 mod global;
 mod handle;
+mod pinned;
 
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
 pub use handle::Handle;
+pub use pinned::spawn_pinned;
 
 pub use crate::scheduler::RuntimeFlavor;
 
@@ -163,7 +165,7 @@ where
     F::Output: Send + 'static,
 {
     let (task, join) = task::new(future, Location::caller());
-    if let Err(task) = context::try_wake(task) {
+    if let Err(task) = context::try_submit(task) {
         global::current_or_global().scheduler.submit(task);
     }
     join

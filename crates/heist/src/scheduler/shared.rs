@@ -3,6 +3,7 @@
 use super::blocking::{self, Blocking};
 use super::idle::Idle;
 use super::inject::{Closed, Inject};
+use super::pinned::Lane;
 use super::slot::Slot;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
@@ -33,6 +34,8 @@ pub(crate) struct Config {
     /// Every so many ticks a worker looks at the inject queue first; found by itself if not set.
     pub(crate) tick_interval: Option<u32>,
     pub(crate) blocking: blocking::Config,
+    /// Whether every task is pinned: nobody takes another's.
+    pub(crate) thread_per_core: bool,
 }
 
 /// A task that runs on this scheduler, and may be run.
@@ -40,7 +43,13 @@ pub(crate) type Runnable = Notified<Scheduler>;
 
 /// A handle on the scheduler; what tasks have of it.
 #[derive(Clone)]
-pub(crate) struct Scheduler(Arc<Shared>);
+pub(crate) struct Scheduler {
+    shared: Arc<Shared>,
+    /// Which worker the tasks that have this are pinned to (W8); or ANY.
+    worker: u32,
+}
+
+const ANY: u32 = u32::MAX;
 
 /// What all workers of a runtime share.
 pub(crate) struct Shared {
@@ -50,6 +59,8 @@ pub(crate) struct Shared {
     waiting: Waiting,
     pub(crate) blocking: Blocking,
     is_down: AtomicBool,
+    /// Who gets the next pinned task that is spawned outside of the workers; counts on and on.
+    pub(super) next_worker: AtomicUsize,
     pub(super) config: Config,
 }
 
@@ -61,13 +72,14 @@ pub(super) struct Remote {
     /// Counts the worker's steps; who sees it stand still knows that a poll is going on.
     pub(super) tick: AtomicU32,
     pub(super) parker: Parker,
+    pub(super) lane: Lane<Scheduler>,
 }
 
 impl Deref for Scheduler {
     type Target = Shared;
 
     fn deref(&self) -> &Shared {
-        &self.0
+        &self.shared
     }
 }
 
@@ -83,17 +95,20 @@ impl Scheduler {
                 lifo: Slot::new(barrier),
                 tick: AtomicU32::new(0),
                 parker: Parker::new(),
+                lane: Lane::new(),
             })
         };
-        let scheduler = Scheduler(Arc::new(Shared {
+        let shared = Arc::new(Shared {
             remotes: rings.iter().map(remote).collect(),
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             idle: Idle::new(config.workers, barrier),
             waiting: Waiting::new(),
             blocking: Blocking::new(config.blocking.clone()),
             is_down: AtomicBool::new(false),
+            next_worker: AtomicUsize::new(0),
             config,
-        }));
+        });
+        let scheduler = Scheduler { shared, worker: ANY };
         let workers = rings
             .into_iter()
             .enumerate()
@@ -102,9 +117,27 @@ impl Scheduler {
         (scheduler, workers)
     }
 
+    /// The scheduler of tasks that are pinned to this worker.
+    pub(super) fn pinned_to(&self, worker: usize) -> Scheduler {
+        Scheduler { shared: Arc::clone(&self.shared), worker: worker as u32 }
+    }
+
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
     #[inline]
     pub(crate) fn submit(&self, task: Runnable) {
+        if self.config.thread_per_core {
+            return self.submit_pinned(task);
+        }
+        self.submit_to_any(task);
+    }
+
+    /// As [`submit`](Self::submit) on one of this scheduler's workers; elsewhere the task comes back.
+    #[inline]
+    pub(crate) fn try_submit(&self, task: Runnable) -> Result<(), Runnable> {
+        if self.config.thread_per_core { self.try_pin(task) } else { worker::try_wake(self, task) }
+    }
+
+    fn submit_to_any(&self, task: Runnable) {
         if let Err(task) = worker::try_wake(self, task) {
             self.inject(task);
         }
@@ -112,7 +145,7 @@ impl Scheduler {
 
     #[inline]
     pub(super) fn is_same(&self, other: &Scheduler) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     fn inject(&self, task: Runnable) {
@@ -170,6 +203,10 @@ impl Shared {
         self.config.flavor
     }
 
+    pub(crate) fn workers(&self) -> usize {
+        self.remotes.len()
+    }
+
     /// How many tasks wait in the inject queue.
     pub(crate) fn inject_depth(&self) -> usize {
         self.inject.len()
@@ -178,24 +215,42 @@ impl Shared {
 
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
-        self.submit(task);
+        match self.worker {
+            ANY => self.submit_to_any(task),
+            worker => self.wake_pinned(worker as usize, task),
+        }
     }
 
     unsafe fn schedule_at(at: *const Self, task: Runnable) {
         // SAFETY: (T4) the task has not been handed on yet.
         let scheduler = unsafe { &*at };
         // A worker goes on with a reference of its own; others need one.
-        if let Err(task) = worker::try_wake(scheduler, task) {
-            scheduler.clone().inject(task);
+        match scheduler.worker {
+            ANY => {
+                if let Err(task) = worker::try_wake(scheduler, task) {
+                    scheduler.clone().inject(task);
+                }
+            }
+            worker => {
+                if let Err(task) = scheduler.try_keep(worker as usize, task) {
+                    scheduler.clone().wake_elsewhere(worker as usize, task);
+                }
+            }
         }
     }
 
     fn adopt(&self, task: TaskRef) -> Option<usize> {
-        self.waiting.adopt(task)
+        match self.worker {
+            ANY => self.waiting.adopt(task),
+            worker => self.remotes[worker as usize].lane.adopt(task),
+        }
     }
 
     fn release(&self, key: usize) -> bool {
-        self.waiting.release(key)
+        match self.worker {
+            ANY => self.waiting.release(key),
+            worker => self.remotes[worker as usize].lane.release(key),
+        }
     }
 }
 

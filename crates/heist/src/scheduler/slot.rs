@@ -41,6 +41,12 @@ impl Slot {
         previous
     }
 
+    /// Whether there is nothing; one that was robbed may still show.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.task.load(Ordering::Relaxed).is_null()
+    }
+
     /// Takes the task out.
     #[inline]
     pub(super) fn take(&self) -> Option<NonNull<()>> {

@@ -138,6 +138,121 @@ fn loom_i1_a_shutdown_reaches_everybody() {
     });
 }
 
+/// What worker 0 alone can take.
+struct Pinned {
+    scene: &'static Scene,
+    tasks: AtomicUsize,
+}
+
+impl Pinned {
+    fn new(workers: usize) -> &'static Pinned {
+        Box::leak(Box::new(Pinned { scene: Scene::new(workers), tasks: AtomicUsize::new(0) }))
+    }
+
+    fn submit(&self) {
+        // Relaxed: the protocol's own barriers have to make it visible.
+        self.tasks.fetch_add(1, Ordering::Relaxed);
+        self.scene.unpark(self.scene.idle.submitted_to(0));
+    }
+
+    fn is_there(&self) -> bool {
+        self.tasks.load(Ordering::Relaxed) > 0
+    }
+
+    fn fall_asleep(&self, index: usize, was_searching: bool) {
+        let scene = self.scene;
+        let has_work = || scene.tasks.load(Ordering::Relaxed) > 0;
+        scene.unpark(scene.idle.sleep(index, was_searching, has_work));
+        scene.idle.wake_owners(
+            index,
+            |owner| owner == 0 && self.is_there(),
+            |sleeper| scene.parkers[sleeper].unpark(),
+        );
+    }
+
+    /// Worker 0, until it has its task.
+    fn work(&self, mut is_searching: bool) {
+        while !self.is_there() {
+            self.fall_asleep(0, is_searching);
+            self.scene.parkers[0].park();
+            is_searching = true;
+        }
+        if is_searching {
+            self.scene.unpark(self.scene.idle.stop_search());
+        }
+    }
+
+    /// Worker 1, which finds nothing; until the runtime goes down.
+    fn look_on(&self) {
+        let is_down = || self.scene.is_down.load(Ordering::Acquire);
+        let mut is_searching = false;
+        while !is_down() {
+            self.fall_asleep(1, is_searching);
+            if is_down() {
+                return;
+            }
+            self.scene.parkers[1].park();
+            is_searching = true;
+        }
+    }
+}
+
+/// A worker goes to sleep while a pinned task is submitted to it.
+fn one_pinned() {
+    let pinned = Pinned::new(1);
+    let worker = thread::spawn(move || pinned.work(false));
+    pinned.submit();
+    worker.join().unwrap();
+}
+
+#[test]
+fn loom_w8_no_wake_up_of_a_pinned_task_is_lost() {
+    loom::model(one_pinned);
+}
+
+/// Worker 0 sleeps. A wake-up for something else, on its way, may take the bit of worker 1, which is
+/// going to sleep; then it is worker 1 that must see to worker 0.
+fn a_wake_up_beside() {
+    let pinned = Pinned::new(2);
+    pinned.fall_asleep(0, false);
+    let other = thread::spawn(move || pinned.look_on());
+    // What was submitted is gone again: only the wake-up for it is left.
+    let waker = thread::spawn(move || pinned.scene.unpark(pinned.scene.idle.submitted()));
+    pinned.submit();
+    pinned.scene.parkers[0].park();
+    pinned.work(true);
+    waker.join().unwrap();
+    pinned.scene.is_down.store(true, Ordering::Release);
+    pinned.scene.idle.wake_all(|index| pinned.scene.parkers[index].unpark());
+    other.join().unwrap();
+}
+
+#[test]
+fn loom_w8_a_wake_up_that_takes_another_bit() {
+    // Three threads, as above.
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(a_wake_up_beside);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_no_target_barrier() {
+    canary::IDLE_NO_TARGET_BARRIER.model(one_pinned);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_no_look_for_oneself() {
+    canary::IDLE_NO_LOOK_FOR_ONESELF.model(one_pinned);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_no_look_for_others() {
+    canary::IDLE_NO_LOOK_FOR_OTHERS.model(a_wake_up_beside);
+}
+
 #[test]
 #[should_panic(expected = "deadlock")]
 fn loom_canary_no_recheck() {
