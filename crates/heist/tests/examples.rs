@@ -1,9 +1,16 @@
 //! Every example runs, and checks its own results.
 
+#[path = "../examples/thread_per_core.rs"]
+mod thread_per_core;
 #[path = "../examples/tour.rs"]
 mod tour;
 
 #[test]
 fn tour_runs() {
     tour::main();
+}
+
+#[test]
+fn thread_per_core_runs() {
+    thread_per_core::main();
 }

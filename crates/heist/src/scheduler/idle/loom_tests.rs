@@ -1,4 +1,4 @@
-//! The idle protocol in every interleaving that loom can find (I1–I4). A wake-up that is lost
+//! The idle protocol in every interleaving that loom can find (I1–I4, W8). A wake-up that is lost
 //! shows as a deadlock: loom sees that nobody can go on.
 
 use super::Idle;
@@ -138,21 +138,24 @@ fn loom_i1_a_shutdown_reaches_everybody() {
     });
 }
 
-/// What worker 0 alone can take.
+/// What the last of the workers alone can take. (Bits are taken in order, the lowest first: it is
+/// the last that is passed over.)
 struct Pinned {
     scene: &'static Scene,
+    owner: usize,
     tasks: AtomicUsize,
 }
 
 impl Pinned {
     fn new(workers: usize) -> &'static Pinned {
-        Box::leak(Box::new(Pinned { scene: Scene::new(workers), tasks: AtomicUsize::new(0) }))
+        let (scene, owner) = (Scene::new(workers), workers - 1);
+        Box::leak(Box::new(Pinned { scene, owner, tasks: AtomicUsize::new(0) }))
     }
 
     fn submit(&self) {
         // Relaxed: the protocol's own barriers have to make it visible.
         self.tasks.fetch_add(1, Ordering::Relaxed);
-        self.scene.unpark(self.scene.idle.submitted_to(0));
+        self.scene.unpark(self.scene.idle.submitted_to(self.owner));
     }
 
     fn is_there(&self) -> bool {
@@ -165,16 +168,16 @@ impl Pinned {
         scene.unpark(scene.idle.sleep(index, was_searching, has_work));
         scene.idle.wake_owners(
             index,
-            |owner| owner == 0 && self.is_there(),
+            |worker| worker == self.owner && self.is_there(),
             |sleeper| scene.parkers[sleeper].unpark(),
         );
     }
 
-    /// Worker 0, until it has its task.
+    /// The owner, until it has its task.
     fn work(&self, mut is_searching: bool) {
         while !self.is_there() {
-            self.fall_asleep(0, is_searching);
-            self.scene.parkers[0].park();
+            self.fall_asleep(self.owner, is_searching);
+            self.scene.parkers[self.owner].park();
             is_searching = true;
         }
         if is_searching {
@@ -182,16 +185,16 @@ impl Pinned {
         }
     }
 
-    /// Worker 1, which finds nothing; until the runtime goes down.
+    /// Worker 0, which finds nothing; until the runtime goes down.
     fn look_on(&self) {
         let is_down = || self.scene.is_down.load(Ordering::Acquire);
         let mut is_searching = false;
         while !is_down() {
-            self.fall_asleep(1, is_searching);
+            self.fall_asleep(0, is_searching);
             if is_down() {
                 return;
             }
-            self.scene.parkers[1].park();
+            self.scene.parkers[0].park();
             is_searching = true;
         }
     }
@@ -210,18 +213,18 @@ fn loom_w8_no_wake_up_of_a_pinned_task_is_lost() {
     loom::model(one_pinned);
 }
 
-/// Worker 0 sleeps. A wake-up for something else, on its way, may take the bit of worker 1, which is
-/// going to sleep; then it is worker 1 that must see to worker 0.
+/// W8: worker 1 sleeps. A wake-up for something else, on its way, may take the bit of worker 0, which is
+/// going to sleep; then it is worker 0 that must see to worker 1.
 fn a_wake_up_beside() {
     let pinned = Pinned::new(2);
-    pinned.fall_asleep(0, false);
+    pinned.fall_asleep(1, false);
     let other = thread::spawn(move || pinned.look_on());
-    // What was submitted is gone again: only the wake-up for it is left.
-    let waker = thread::spawn(move || pinned.scene.unpark(pinned.scene.idle.submitted()));
-    pinned.submit();
-    pinned.scene.parkers[0].park();
+    let submitter = thread::spawn(move || pinned.submit());
+    // What this is for is gone again: only the wake-up is left.
+    pinned.scene.unpark(pinned.scene.idle.submitted());
+    pinned.scene.parkers[1].park();
     pinned.work(true);
-    waker.join().unwrap();
+    submitter.join().unwrap();
     pinned.scene.is_down.store(true, Ordering::Release);
     pinned.scene.idle.wake_all(|index| pinned.scene.parkers[index].unpark());
     other.join().unwrap();
