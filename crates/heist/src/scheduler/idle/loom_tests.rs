@@ -99,14 +99,18 @@ fn loom_i1_no_wake_up_is_lost() {
     loom::model(one_sleeper);
 }
 
+/// For three threads: two preemptions take seconds, three take minutes.
+fn two_preemptions() -> loom::model::Builder {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model
+}
+
 /// Two tasks, two workers: each gets one, though only one wake-up may come from outside. The one
 /// that is woken wakes the other (I2).
 #[test]
 fn loom_i2_the_last_searcher_wakes_another() {
-    // Three threads: two preemptions take seconds, three take minutes.
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    two_preemptions().check(|| {
         let scene = Scene::new(2);
         let workers: Vec<_> =
             (0..2).map(|index| thread::spawn(move || scene.work(index))).collect();
@@ -232,10 +236,7 @@ fn a_wake_up_beside() {
 
 #[test]
 fn loom_w8_a_wake_up_that_takes_another_bit() {
-    // Three threads, as above.
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(a_wake_up_beside);
+    two_preemptions().check(a_wake_up_beside);
 }
 
 #[test]
@@ -253,7 +254,7 @@ fn loom_canary_no_look_for_oneself() {
 #[test]
 #[should_panic(expected = "deadlock")]
 fn loom_canary_no_look_for_others() {
-    canary::IDLE_NO_LOOK_FOR_OTHERS.model(a_wake_up_beside);
+    canary::IDLE_NO_LOOK_FOR_OTHERS.model_with(&two_preemptions(), a_wake_up_beside);
 }
 
 #[test]
