@@ -41,6 +41,12 @@ impl Canary {
     /// thread-local reaches all of them and no other test.
     #[cfg(loom)]
     pub fn model(self, body: impl Fn() + Sync + Send + 'static) {
+        self.model_with(&loom::model::Builder::new(), body);
+    }
+
+    /// As [`model`](Self::model), with bounds of the model's own.
+    #[cfg(loom)]
+    pub fn model_with(self, model: &loom::model::Builder, body: impl Fn() + Sync + Send + 'static) {
         struct Silence;
         impl Drop for Silence {
             fn drop(&mut self) {
@@ -49,6 +55,6 @@ impl Canary {
         }
         let _silence = Silence;
         ACTIVE.set(Some(self));
-        loom::model(body);
+        model.check(body);
     }
 }

@@ -25,6 +25,16 @@ pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 pub(crate) const IDLE_NO_LIGHT_BARRIER: Canary = Canary::new("idle no light barrier");
 /// A worker that goes to sleep does not order that before its last look.
 pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barrier");
+/// Who submits to one worker does not order that before its look at who sleeps.
+pub(crate) const IDLE_NO_TARGET_BARRIER: Canary = Canary::new("idle no target barrier");
+/// A worker that goes to sleep does not look at its own inbox once more.
+pub(crate) const IDLE_NO_LOOK_FOR_ONESELF: Canary = Canary::new("idle no look for oneself");
+/// A worker that goes to sleep does not look at the inboxes of others that sleep.
+pub(crate) const IDLE_NO_LOOK_FOR_OTHERS: Canary = Canary::new("idle no look for others");
+/// A worker that ends does not wait for a pinned task that is on its way to the inbox.
+pub(crate) const LANE_END_DOES_NOT_WAIT: Canary = Canary::new("lane end does not wait");
+/// A worker that finds its inbox empty says so after it has given the lock back.
+pub(crate) const LANE_CLEARED_UNLOCKED: Canary = Canary::new("lane cleared unlocked");
 /// A blocking thread runs what it took and calls nobody for what is left.
 pub(crate) const BLOCKING_NO_CHAIN: Canary = Canary::new("blocking no chain");
 /// A blocking thread that slept too long ends though it has been called for.

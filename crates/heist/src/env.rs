@@ -1,10 +1,12 @@
 //! The world outside: threads, parking, time, randomness. All of it goes through here.
 
+mod affinity;
 mod parker;
 mod threads;
 
+pub(crate) use affinity::Cores;
 pub(crate) use parker::Parker;
-pub(crate) use threads::ThreadSpec;
+pub(crate) use threads::{ThreadSpec, this_thread};
 
 use std::time::{Duration, Instant};
 

@@ -21,8 +21,8 @@
 //! | [`task`] | spawning, waiting, aborting, yielding |
 //! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
 //!
-//! Not promised: which worker runs a task, the order between tasks, how long a steal takes, that
-//! one attempt to steal succeeds, and the exact number of threads.
+//! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
+//! long a steal takes, that one attempt to steal succeeds, and the exact number of threads.
 #![warn(missing_docs)]
 
 mod canary;

@@ -8,11 +8,13 @@ mod current_thread;
 mod global;
 mod handle;
 mod metrics;
+mod pinned;
 
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
 pub use handle::Handle;
 pub use metrics::RuntimeMetrics;
+pub use pinned::spawn_pinned;
 
 pub use crate::metrics::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
@@ -173,7 +175,7 @@ where
     F::Output: Send + 'static,
 {
     let (task, join) = task::new(future, Location::caller());
-    if let Err(task) = context::try_spawn(task) {
+    if let Err(task) = context::try_submit(task) {
         global::current_or_global().scheduler.submit(task);
     }
     join

@@ -8,6 +8,7 @@
 //! | `inject` | the shared queue |
 //! | `pace` | how often a worker looks at the shared queue |
 //! | `idle` | who sleeps, who searches, who is woken |
+//! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
 //! | `shared` | what all workers of a runtime share |
@@ -18,6 +19,7 @@ mod idle;
 mod inject;
 mod metrics;
 mod pace;
+mod pinned;
 mod shared;
 mod slot;
 mod steal;
@@ -27,4 +29,4 @@ mod worker;
 pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
-pub(crate) use worker::{Worker, try_spawn};
+pub(crate) use worker::Worker;

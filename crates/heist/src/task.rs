@@ -13,6 +13,7 @@ pub mod join_set;
 mod local_key;
 mod local_set;
 mod memory;
+mod pinned;
 mod state;
 mod waker;
 mod yield_now;
@@ -33,6 +34,7 @@ pub use join::{AbortHandle, JoinHandle};
 pub use join_set::JoinSet;
 pub use local_key::{AccessError, LocalKey};
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
+pub(crate) use pinned::{MadeHere, OnOneThread};
 pub use yield_now::yield_now;
 
 use cell::RawTask;
@@ -44,7 +46,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-pub use crate::runtime::{spawn, spawn_blocking};
+pub use crate::runtime::{spawn, spawn_blocking, spawn_pinned};
 
 /// The types of futures that are made here and rarely named.
 pub mod futures {
@@ -170,10 +172,10 @@ where
     unsafe { both_ends(task) }
 }
 
-/// As [`new`], for a future that must stay on the calling thread.
+/// As [`new`], for a future that must not go to any thread.
 ///
 /// # Safety
-/// What is returned here is run and dropped on this thread only.
+/// What is returned here is run and dropped only on threads where `future` may be.
 pub(crate) unsafe fn new_local<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
@@ -188,7 +190,7 @@ where
         None => cell::allocate::<F, S>(future, Id::next(), spawned_at),
         Some(name) => cell::allocate_named::<F, S>(future, Id::next(), spawned_at, name),
     });
-    // SAFETY: (T1, T6) as above, and the caller keeps it on this thread.
+    // SAFETY: (T1, T6) as above, and the caller keeps it where it may be.
     unsafe { both_ends(task) }
 }
 

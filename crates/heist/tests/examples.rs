@@ -1,5 +1,7 @@
 //! Every example runs, and checks its own results.
 
+#[path = "../examples/thread_per_core.rs"]
+mod thread_per_core;
 #[path = "../examples/tour.rs"]
 mod tour;
 
@@ -14,4 +16,9 @@ mod metrics;
 #[test]
 fn metrics_runs() {
     metrics::main();
+}
+
+#[test]
+fn thread_per_core_runs() {
+    thread_per_core::main();
 }

@@ -190,6 +190,33 @@ fn is_ready(future: impl Future) -> bool {
     pin!(future).poll(&mut cx).is_ready()
 }
 
+/// M1: pinned tasks count as all others do, wherever they were spawned and however they end.
+#[test]
+fn m1_pinned_tasks_are_alive() {
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let rt = builder.worker_threads(1).build().unwrap();
+        let metrics = rt.metrics();
+        let waiting: Vec<_> = (0..100).map(|_| rt.spawn_pinned(pending::<()>)).collect();
+        assert_eq!(metrics.num_alive_tasks(), 100);
+        assert_eq!(metrics.remote_schedule_count(), 100);
+        let spawner = rt.spawn_pinned(|| async {
+            for _ in 0..50 {
+                heist::task::spawn_pinned(pending::<()>);
+            }
+        });
+        rt.block_on(spawner).unwrap();
+        rt.block_on(rt.spawn_pinned(|| async {})).unwrap();
+        wait_until(|| metrics.num_alive_tasks() == 150);
+        for join in waiting {
+            join.abort();
+            assert!(rt.block_on(join).unwrap_err().is_cancelled());
+        }
+        wait_until(|| metrics.num_alive_tasks() == 50);
+        drop(rt);
+        assert_eq!((metrics.num_alive_tasks(), metrics.spawned_tasks_count()), (0, 152));
+    }
+}
+
 /// M1: closures and the tasks of a `LocalSet` are no tasks of the runtime.
 #[test]
 fn m1_only_tasks_of_the_runtime_are_alive() {

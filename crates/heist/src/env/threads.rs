@@ -1,7 +1,10 @@
 //! How the threads of a runtime are made.
 
+use super::Cores;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 type NameFn = Arc<dyn Fn() -> String + Send + Sync>;
@@ -14,6 +17,8 @@ pub(crate) struct ThreadSpec {
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<Callback>,
     pub(crate) on_stop: Option<Callback>,
+    /// If workers are bound to one core each: to one of these.
+    pub(crate) cores: Option<Cores>,
 }
 
 impl ThreadSpec {
@@ -23,6 +28,7 @@ impl ThreadSpec {
             stack_size: None,
             on_start: None,
             on_stop: None,
+            cores: None,
         }
     }
 
@@ -32,6 +38,20 @@ impl ThreadSpec {
         match self.stack_size {
             Some(bytes) => thread.stack_size(bytes),
             None => thread,
+        }
+    }
+
+    /// Called by a worker's thread first of all.
+    pub(crate) fn bind_worker(&self, number: usize) {
+        if let Some(cores) = &self.cores {
+            cores.bind_to(number);
+        }
+    }
+
+    /// Called by every other thread first of all: it has inherited the core of who started it.
+    pub(crate) fn unbind(&self) {
+        if let Some(cores) = &self.cores {
+            cores.bind_to_all();
         }
     }
 
@@ -48,6 +68,22 @@ impl ThreadSpec {
             callback();
         }
     }
+}
+
+/// A number that no other thread has or will have.
+pub(crate) fn this_thread() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
+    }
+    let number = NUMBER.get();
+    if number > 0 {
+        return number;
+    }
+    // Relaxed: uniqueness is all that is asked of it.
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    NUMBER.set(number);
+    number
 }
 
 impl fmt::Debug for ThreadSpec {

@@ -15,7 +15,9 @@ impl Host for Handle {
     }
 
     fn started(&self) {
-        self.scheduler.blocking.threads().started();
+        let threads = self.scheduler.blocking.threads();
+        threads.unbind();
+        threads.started();
     }
 
     fn stopping(&self) {

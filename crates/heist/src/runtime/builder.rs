@@ -3,7 +3,7 @@
 use super::context::{self, Polling};
 use super::current_thread::Driver;
 use super::{Handle, Runtime, RuntimeFlavor};
-use crate::env::ThreadSpec;
+use crate::env::{Cores, ThreadSpec};
 use crate::metrics::HistogramConfiguration;
 use crate::scheduler::{Config, MAX_WORKERS, Scheduler, Worker, blocking};
 use std::fmt;
@@ -22,6 +22,8 @@ pub struct Builder {
     blocking: blocking::Limits,
     counts_poll_times: bool,
     poll_times: HistogramConfiguration,
+    thread_per_core: bool,
+    pin_workers: bool,
 }
 
 impl Builder {
@@ -45,6 +47,8 @@ impl Builder {
             blocking: blocking::Limits { threads: 512, keep_alive: Duration::from_secs(10) },
             counts_poll_times: false,
             poll_times: HistogramConfiguration::default(),
+            thread_per_core: false,
+            pin_workers: false,
         }
     }
 
@@ -172,6 +176,30 @@ impl Builder {
         self
     }
 
+    /// Whether every task stays on the worker where it was spawned; not so unless said otherwise.
+    ///
+    /// No worker takes tasks of another then. A task that is spawned on a worker runs there, as with
+    /// [`spawn_pinned`](crate::task::spawn_pinned); those that are spawned on other threads go to the
+    /// workers in turn. That is for programs that spread their work themselves, and gain more by
+    /// having its data in one core's cache than by having every core busy: one overloaded worker
+    /// stays so while others are idle.
+    pub fn thread_per_core(&mut self, is_so: bool) -> &mut Self {
+        self.thread_per_core = is_so;
+        self
+    }
+
+    /// Whether each worker is bound to a core: worker i to core i of those that the thread which
+    /// builds the runtime may use. If there are more workers than cores they begin anew with the
+    /// first. Not so unless said otherwise.
+    ///
+    /// Threads for blocking closures are not bound. Threads that a task starts by itself inherit
+    /// the core of its worker. On systems other than Linux, and on a runtime without worker
+    /// threads, this has no effect.
+    pub fn pin_workers(&mut self, is_so: bool) -> &mut Self {
+        self.pin_workers = is_so;
+        self
+    }
+
     /// Accepted for programs that were written for Tokio; everything there is is enabled.
     pub fn enable_all(&mut self) -> &mut Self {
         self
@@ -189,12 +217,22 @@ impl Builder {
                 thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)
             }
         };
-        let blocking =
-            blocking::Config { limits: self.blocking.clone(), threads: self.threads.clone() };
+        let mut threads = self.threads.clone();
+        if self.pin_workers && self.flavor == RuntimeFlavor::MultiThread {
+            threads.cores = Cores::of_this_thread();
+        }
+        let blocking = blocking::Config { limits: self.blocking.clone(), threads: threads.clone() };
         let (flavor, tick_interval) = (self.flavor, self.tick_interval);
         let poll_times = self.counts_poll_times.then(|| self.poll_times.clone());
-        let (scheduler, workers) =
-            Scheduler::new(Config { flavor, workers, tick_interval, blocking, poll_times });
+        let thread_per_core = self.thread_per_core;
+        let (scheduler, workers) = Scheduler::new(Config {
+            flavor,
+            workers,
+            tick_interval,
+            blocking,
+            poll_times,
+            thread_per_core,
+        });
         // Filled one by one: dropped half-way, it shuts down and joins what has been started.
         let mut runtime = Runtime {
             handle: Handle { scheduler },
@@ -202,29 +240,34 @@ impl Builder {
             driver: None,
             waits: true,
         };
-        for worker in workers {
+        for (number, worker) in workers.into_iter().enumerate() {
             match flavor {
                 RuntimeFlavor::CurrentThread => runtime.driver = Some(Driver::new(worker)),
                 RuntimeFlavor::MultiThread => {
-                    let thread = self.start(worker, runtime.handle.clone())?;
+                    let thread = start(threads.clone(), number, worker, runtime.handle.clone())?;
                     runtime.threads.push(thread);
                 }
             }
         }
         Ok(runtime)
     }
+}
 
-    fn start(&self, worker: Worker, handle: Handle) -> io::Result<thread::JoinHandle<()>> {
-        let threads = self.threads.clone();
-        threads.thread().spawn(move || {
-            let _entered = context::enter(&handle);
-            threads.started();
-            let polling = Polling::begin();
-            worker.run();
-            drop(polling);
-            threads.stopping();
-        })
-    }
+fn start(
+    threads: ThreadSpec,
+    number: usize,
+    worker: Worker,
+    handle: Handle,
+) -> io::Result<thread::JoinHandle<()>> {
+    threads.thread().spawn(move || {
+        threads.bind_worker(number);
+        let _entered = context::enter(&handle);
+        threads.started();
+        let polling = Polling::begin();
+        worker.run();
+        drop(polling);
+        threads.stopping();
+    })
 }
 
 impl fmt::Debug for Builder {
@@ -234,6 +277,8 @@ impl fmt::Debug for Builder {
             .field("tick_interval", &self.tick_interval)
             .field("threads", &self.threads)
             .field("blocking", &self.blocking)
+            .field("thread_per_core", &self.thread_per_core)
+            .field("pin_workers", &self.pin_workers)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! Which runtime a thread is in.
 
 use super::Handle;
-use crate::scheduler::{self, Runnable};
+use crate::scheduler::Runnable;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
@@ -104,11 +104,11 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
 /// Hands a new task to this thread's worker, if the thread is one of the current runtime's; else gives
 /// it back.
 #[inline]
-pub(super) fn try_spawn(task: Runnable) -> Result<(), Runnable> {
+pub(super) fn try_submit(task: Runnable) -> Result<(), Runnable> {
     let mut task = Some(task);
     let _ = CURRENT.try_with(|current| {
         if let Some(handle) = &*current.borrow() {
-            task = task.take().and_then(|task| scheduler::try_spawn(&handle.scheduler, task).err());
+            task = task.take().and_then(|task| handle.scheduler.try_submit(task).err());
         }
     });
     task.map_or(Ok(()), Err)

@@ -55,9 +55,8 @@ impl Driver {
     /// Cancels what is left in the worker's queues.
     pub(super) fn shut_down(&self) {
         let worker = self.lock().worker.take();
-        if let Some(worker) = worker {
-            worker.end();
-        }
+        // Outside of the lock: tasks may do anything when they are dropped.
+        drop(worker);
     }
 
     fn lock(&self) -> MutexGuard<'_, Seat> {

@@ -106,6 +106,62 @@ impl Idle {
         }
     }
 
+    /// Something was published that only worker `index` can take (W8). Returns a worker that must be
+    /// unparked, if one should be: that one, or another in its place that is woken for nothing.
+    #[inline]
+    pub(super) fn submitted_to(&self, index: usize) -> Option<usize> {
+        if !canary::IDLE_NO_TARGET_BARRIER.sings() {
+            self.barrier.light();
+        }
+        // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
+        if self.is_sleeper(index) { self.wake_this(index) } else { None }
+    }
+
+    fn is_sleeper(&self, index: usize) -> bool {
+        self.sleepers[index / 64].load(Ordering::Relaxed) & (1 << (index % 64)) != 0
+    }
+
+    #[cold]
+    fn wake_this(&self, index: usize) -> Option<usize> {
+        let mut counts = Counts(self.counts.load(Ordering::Relaxed));
+        loop {
+            if counts.idle() == 0 {
+                // Others are being woken, and perhaps not this one; but then there is a worker that
+                // will look in its place, in wake_owners().
+                return None;
+            }
+            let new = counts.0 - ONE_IDLE + ONE_SEARCHING;
+            // AcqRel: pairs with itself, as in wake_one().
+            match self.counts.compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => counts = Counts(now),
+            }
+        }
+        let bit = 1 << (index % 64);
+        // AcqRel: pairs with the AcqRel in sleep().
+        let before = self.sleepers[index / 64].fetch_and(!bit, Ordering::AcqRel);
+        if before & bit != 0 { Some(index) } else { Some(self.take_sleeper()) }
+    }
+
+    /// Worker `me`, behind the barrier of its [`sleep`](Self::sleep), looks for sleepers with something
+    /// that only they can take, itself included, and has them unparked (I1).
+    pub(super) fn wake_owners(
+        &self,
+        me: usize,
+        has_own: impl Fn(usize) -> bool,
+        mut unpark: impl FnMut(usize),
+    ) {
+        for index in 0..self.workers as usize {
+            let canary = match index == me {
+                true => canary::IDLE_NO_LOOK_FOR_ONESELF,
+                false => canary::IDLE_NO_LOOK_FOR_OTHERS,
+            };
+            if !canary.sings() && has_own(index) && self.is_sleeper(index) {
+                self.submitted_to(index).into_iter().for_each(&mut unpark);
+            }
+        }
+    }
+
     /// A worker with nothing to do wants to look at others. `false`: enough others do (I3).
     pub(super) fn start_search(&self) -> bool {
         let counts = Counts(self.counts.load(Ordering::Relaxed));
@@ -126,6 +182,12 @@ impl Idle {
         let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::AcqRel));
         debug_assert!(before.searching() > 0);
         if before.searching() == 1 { self.wake_one() } else { None }
+    }
+
+    /// A searcher has found something, in a runtime in which nobody can take what is another's.
+    pub(super) fn stop_search_alone(&self) {
+        // Relaxed: nobody relies on there being a searcher.
+        self.counts.fetch_sub(ONE_SEARCHING, Ordering::Relaxed);
     }
 
     /// Worker `index` is going to sleep. Afterwards it must park until it is unparked. Returns a

@@ -1,6 +1,7 @@
 //! The sums of what is counted here and there (M1).
 
-use super::shared::Shared;
+use super::pinned::Lane;
+use super::shared::{Scheduler, Shared};
 use crate::metrics::WorkerCounters;
 
 impl Shared {
@@ -16,12 +17,14 @@ impl Shared {
     /// How many tasks wait in a worker's own queues. The worker is one of those there are.
     pub(crate) fn worker_queue_depth(&self, index: usize) -> usize {
         let remote = &self.remotes[index];
-        remote.stealer.len() + usize::from(remote.lifo.has_task())
+        remote.stealer.len() + usize::from(remote.lifo.has_task()) + remote.lane.depth()
     }
 
     /// How many tasks were spawned, by workers and by others.
     pub(crate) fn spawned(&self) -> u64 {
-        self.sum(|counters| counters.spawned.get()) + self.inject.spawned()
+        self.sum(|counters| counters.spawned.get())
+            + self.inject.spawned()
+            + self.sum_lanes(Lane::spawned)
     }
 
     /// How many of them have ended: those that workers ran to their end or found in their queues at
@@ -32,11 +35,15 @@ impl Shared {
 
     /// How many tasks were spawned or woken by threads that are no workers.
     pub(crate) fn remote_schedules(&self) -> u64 {
-        self.inject.pushed()
+        self.inject.pushed() + self.sum_lanes(Lane::pushed)
     }
 
     pub(crate) fn budget_forced_yields(&self) -> u64 {
         self.sum(|counters| counters.budget_yields.get()) + self.outside.budget_yields.get()
+    }
+
+    fn sum_lanes(&self, count: impl Fn(&Lane<Scheduler>) -> u64) -> u64 {
+        self.remotes.iter().map(|remote| count(&remote.lane)).sum()
     }
 
     fn sum(&self, count: impl Fn(&WorkerCounters) -> u64) -> u64 {

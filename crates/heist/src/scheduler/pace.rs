@@ -46,7 +46,7 @@ impl Pace {
     /// One tick; whether it is time to look. `own` says how many tasks the worker has itself.
     #[inline]
     pub(super) fn tick(&mut self, own: impl FnOnce() -> usize) -> bool {
-        self.ticks += 1;
+        self.ticks = self.ticks.saturating_add(1);
         if self.until_look > 0 {
             self.until_look -= 1;
             return false;
@@ -61,6 +61,12 @@ impl Pace {
             if self.is_tuned { self.interval.min(lap.saturating_add(1)) } else { self.interval }
                 - 1;
         true
+    }
+
+    /// A tick that runs a pinned task: it counts, and leaves a look that falls due to the next.
+    pub(super) fn pass(&mut self) {
+        self.ticks = self.ticks.saturating_add(1);
+        self.until_look = self.until_look.saturating_sub(1);
     }
 
     /// The worker has slept: that time was no poll.

@@ -3,6 +3,7 @@
 use super::blocking::{self, Blocking};
 use super::idle::Idle;
 use super::inject::{Closed, Inject};
+use super::pinned::Lane;
 use super::slot::Slot;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
@@ -36,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) blocking: blocking::Config,
     /// How poll times are counted, if they are.
     pub(crate) poll_times: Option<HistogramConfiguration>,
+    /// Whether every task is pinned: nobody takes another's.
+    pub(crate) thread_per_core: bool,
 }
 
 /// A task that runs on this scheduler, and may be run.
@@ -43,7 +46,13 @@ pub(crate) type Runnable = Notified<Scheduler>;
 
 /// A handle on the scheduler; what tasks have of it.
 #[derive(Clone)]
-pub(crate) struct Scheduler(Arc<Shared>);
+pub(crate) struct Scheduler {
+    shared: Arc<Shared>,
+    /// Which worker the tasks that have this are pinned to (W8); or ANY.
+    worker: u32,
+}
+
+const ANY: u32 = u32::MAX;
 
 /// What all workers of a runtime share.
 pub(crate) struct Shared {
@@ -55,6 +64,8 @@ pub(crate) struct Shared {
     /// What threads that are no workers count.
     pub(crate) outside: Arc<Outside>,
     is_down: AtomicBool,
+    /// Who gets the next pinned task that is spawned outside of the workers; counts on and on.
+    pub(super) next_worker: AtomicUsize,
     pub(super) config: Config,
 }
 
@@ -67,13 +78,14 @@ pub(super) struct Remote {
     pub(super) tick: AtomicU32,
     pub(super) parker: Parker,
     pub(super) counters: Arc<WorkerCounters>,
+    pub(super) lane: Lane<Scheduler>,
 }
 
 impl Deref for Scheduler {
     type Target = Shared;
 
     fn deref(&self) -> &Shared {
-        &self.0
+        &self.shared
     }
 }
 
@@ -90,9 +102,10 @@ impl Scheduler {
                 tick: AtomicU32::new(0),
                 parker: Parker::new(),
                 counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
+                lane: Lane::new(),
             })
         };
-        let scheduler = Scheduler(Arc::new(Shared {
+        let shared = Arc::new(Shared {
             remotes: rings.iter().map(remote).collect(),
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             idle: Idle::new(config.workers, barrier),
@@ -100,8 +113,10 @@ impl Scheduler {
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
             is_down: AtomicBool::new(false),
+            next_worker: AtomicUsize::new(0),
             config,
-        }));
+        });
+        let scheduler = Scheduler { shared, worker: ANY };
         let workers = rings
             .into_iter()
             .enumerate()
@@ -110,17 +125,37 @@ impl Scheduler {
         (scheduler, workers)
     }
 
+    /// The scheduler of tasks that are pinned to this worker.
+    pub(super) fn pinned_to(&self, worker: usize) -> Scheduler {
+        Scheduler { shared: Arc::clone(&self.shared), worker: worker as u32 }
+    }
+
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
     #[inline]
     pub(crate) fn submit(&self, task: Runnable) {
+        if self.config.thread_per_core {
+            return self.submit_pinned(task);
+        }
         if let Err(task) = worker::try_spawn(self, task) {
             self.injected(self.inject.spawn(producer(), task));
         }
     }
 
+    /// As [`submit`](Self::submit) on one of this scheduler's workers; elsewhere the task comes back.
+    #[inline]
+    pub(crate) fn try_submit(&self, task: Runnable) -> Result<(), Runnable> {
+        if self.config.thread_per_core { self.try_pin(task) } else { worker::try_spawn(self, task) }
+    }
+
+    fn wake_any(&self, task: Runnable) {
+        if let Err(task) = worker::try_wake(self, task) {
+            self.inject(task);
+        }
+    }
+
     #[inline]
     pub(super) fn is_same(&self, other: &Scheduler) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// A task that was woken by a thread that is no worker.
@@ -191,8 +226,9 @@ impl Shared {
 
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
-        if let Err(task) = worker::try_wake(self, task) {
-            self.inject(task);
+        match self.worker {
+            ANY => self.wake_any(task),
+            worker => self.wake_pinned(worker as usize, task),
         }
     }
 
@@ -200,17 +236,32 @@ impl Schedule for Scheduler {
         // SAFETY: (T4) the task has not been handed on yet.
         let scheduler = unsafe { &*at };
         // A worker goes on with a reference of its own; others need one.
-        if let Err(task) = worker::try_wake(scheduler, task) {
-            scheduler.clone().inject(task);
+        match scheduler.worker {
+            ANY => {
+                if let Err(task) = worker::try_wake(scheduler, task) {
+                    scheduler.clone().inject(task);
+                }
+            }
+            worker => {
+                if let Err(task) = scheduler.try_keep(worker as usize, task) {
+                    scheduler.clone().wake_elsewhere(worker as usize, task);
+                }
+            }
         }
     }
 
     fn adopt(&self, task: TaskRef) -> Option<usize> {
-        self.waiting.adopt(task)
+        match self.worker {
+            ANY => self.waiting.adopt(task),
+            worker => self.remotes[worker as usize].lane.adopt(task),
+        }
     }
 
     fn release(&self, key: usize) -> bool {
-        self.waiting.release(key)
+        match self.worker {
+            ANY => self.waiting.release(key),
+            worker => self.remotes[worker as usize].lane.release(key),
+        }
     }
 }
 

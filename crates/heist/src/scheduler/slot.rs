@@ -73,7 +73,7 @@ impl Slot {
 
 /// For all others.
 impl Slot {
-    /// Whether a task is here; a snapshot, for metrics.
+    /// Whether a task is here; a snapshot.
     pub(super) fn has_task(&self) -> bool {
         let is_robbed = self.robbery.load(Ordering::Relaxed) == ROBBED;
         !is_robbed && !self.task.load(Ordering::Relaxed).is_null()

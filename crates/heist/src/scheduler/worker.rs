@@ -1,5 +1,7 @@
 //! A worker: one thread's queues, and what it does next.
 
+mod pinned;
+
 use super::pace::Pace;
 use super::shared::{Remote, Runnable, Scheduler, producer};
 use super::steal::Search;
@@ -7,6 +9,7 @@ use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::task::{Notified, Ran, TaskList, coop};
 use heist_deque::ring::{self, Full};
+use pinned::Pinned;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -33,6 +36,8 @@ pub(crate) struct Worker {
 /// spawn and to wake; nothing that borrows it runs code of others.
 pub(crate) struct Local {
     scheduler: Scheduler,
+    /// The same, for tasks that are pinned to this worker.
+    pinned: Scheduler,
     index: usize,
     core: RefCell<Core>,
     counters: Arc<WorkerCounters>,
@@ -47,6 +52,7 @@ struct Core {
     search: Search,
     /// What the inject queue did not take because the runtime is going down.
     refused: TaskList<Scheduler>,
+    pinned: Pinned,
 }
 
 /// What one step did.
@@ -67,27 +73,30 @@ thread_local! {
 /// Hands a new task to the worker of this thread, if it is one of `scheduler`'s; else gives it
 /// back. Runs no code of others.
 #[inline]
-pub(crate) fn try_spawn(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
-    hand_over(scheduler, task, Local::spawn)
+pub(super) fn try_spawn(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
+    with_worker(scheduler, task, |_| true, Local::spawn)
 }
 
 /// The same for a task that was woken.
 #[inline]
 pub(super) fn try_wake(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
-    hand_over(scheduler, task, Local::wake)
+    with_worker(scheduler, task, |_| true, Local::wake)
 }
 
+/// Hands `task` to the worker of this thread by `hand_over`, if it is one of `scheduler`'s and
+/// `fits`; else gives it back.
 #[inline(always)]
-fn hand_over(
+pub(super) fn with_worker(
     scheduler: &Scheduler,
     task: Runnable,
-    to: impl FnOnce(&Local, Runnable),
+    fits: impl FnOnce(&Local) -> bool,
+    hand_over: impl FnOnce(&Local, Runnable),
 ) -> Result<(), Runnable> {
     let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     match unsafe { local.as_ref() } {
-        Some(local) if local.scheduler.is_same(scheduler) => {
-            to(local, task);
+        Some(local) if local.scheduler.is_same(scheduler) && fits(local) => {
+            hand_over(local, task);
             Ok(())
         }
         _ => Err(task),
@@ -107,8 +116,10 @@ impl Worker {
             is_searching: false,
             search,
             refused: TaskList::new(),
+            pinned: Pinned::new(),
         };
-        Worker { local: Local { scheduler, index, core: RefCell::new(core), counters } }
+        let pinned = scheduler.pinned_to(index);
+        Worker { local: Local { scheduler, pinned, index, core: RefCell::new(core), counters } }
     }
 
     /// Steps until the runtime goes down.
@@ -125,7 +136,13 @@ impl Worker {
         // What tasks do when they are dropped below finds no worker here, and a closed runtime.
         drop(entered);
         local.scheduler.wake_all();
-        local.drain();
+    }
+}
+
+/// Cancels what is left in its queues, on this thread; also if it never ran.
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.local.drain();
     }
 }
 
@@ -154,11 +171,6 @@ impl Worker {
                 }
             }
         }
-    }
-
-    /// Cancels what is left in its queues.
-    pub(crate) fn end(self) {
-        self.local.drain();
     }
 }
 
@@ -219,27 +231,33 @@ impl Local {
         if self.scheduler.is_down() {
             return Step::Down;
         }
+        if self.has_pinned() && self.step_pinned() {
+            return Step::Ran;
+        }
         match self.next() {
             None => Step::Idle,
             Some(task) => {
-                match self.poll(task) {
-                    Ran::Done => self.counters.done.add(1),
-                    Ran::Waits => self.counters.waits.add(1),
-                    Ran::Again(task) => {
-                        self.counters.again.add(1);
-                        self.push(task);
-                    }
-                }
+                self.run(task, &self.scheduler, Self::push);
                 Step::Ran
             }
         }
     }
 
+    /// Runs a task for its scheduler; one that was woken meanwhile is `put` back into a queue.
     #[inline(always)]
-    fn poll(&self, task: Runnable) -> Ran<Runnable> {
-        match &self.counters.poll_times {
-            None => task.run(&self.scheduler),
-            Some(histogram) => histogram.time(|| task.run(&self.scheduler)),
+    fn run(&self, task: Runnable, scheduler: &Scheduler, put: impl FnOnce(&Self, Runnable)) {
+        let counters = &self.counters;
+        let ran = match &counters.poll_times {
+            None => task.run(scheduler),
+            Some(histogram) => histogram.time(|| task.run(scheduler)),
+        };
+        match ran {
+            Ran::Done => counters.done.add(1),
+            Ran::Waits => counters.waits.add(1),
+            Ran::Again(task) => {
+                counters.again.add(1);
+                put(self, task);
+            }
         }
     }
 
@@ -319,7 +337,9 @@ impl Local {
     /// Something was found. A searcher stops searching, and the last one has another begin (I2).
     fn found(&self, core: &mut Core, task: Runnable) -> Runnable {
         if std::mem::take(&mut core.is_searching) {
-            if let Some(sleeper) = self.scheduler.idle.stop_search() {
+            if self.scheduler.config.thread_per_core {
+                self.scheduler.idle.stop_search_alone();
+            } else if let Some(sleeper) = self.scheduler.idle.stop_search() {
                 self.scheduler.unpark(sleeper);
             }
         }
@@ -328,6 +348,9 @@ impl Local {
 
     /// Looks at the others, if not enough others do that already.
     fn search(&self, core: &mut Core) -> Option<Runnable> {
+        if self.scheduler.config.thread_per_core {
+            return None;
+        }
         if !core.is_searching {
             core.is_searching = self.scheduler.idle.start_search();
             if !core.is_searching {
@@ -342,13 +365,13 @@ impl Local {
     /// `else_to_do`.
     fn idle(&self, else_to_do: impl Fn() -> bool) {
         let mut core = self.core.borrow_mut();
-        if else_to_do() {
+        if else_to_do() || self.has_pinned() {
             return;
         }
         if core.is_searching && self.scheduler.remotes.len() > 1 {
             for _ in 0..SPINS {
                 std::hint::spin_loop();
-                if self.scheduler.has_work() {
+                if self.scheduler.has_work() || self.has_pinned() {
                     return;
                 }
             }
@@ -360,6 +383,7 @@ impl Local {
         if let Some(sleeper) = sleeper {
             shared.unpark(sleeper);
         }
+        shared.wake_owners(self.index);
         if shared.is_down() {
             // No wake-up may be coming: a searcher that has left counts as searching for ever.
             return;
@@ -424,6 +448,7 @@ impl Local {
 
     /// Cancels what is left in this worker's queues.
     fn drain(&self) {
+        self.end_pinned();
         loop {
             let task = self.take_lifo().or_else(|| {
                 let core = &mut *self.core.borrow_mut();

@@ -1,4 +1,4 @@
-//! The idle protocol in every interleaving that loom can find (I1–I4). A wake-up that is lost
+//! The idle protocol in every interleaving that loom can find (I1–I4, W8). A wake-up that is lost
 //! shows as a deadlock: loom sees that nobody can go on.
 
 use super::Idle;
@@ -99,14 +99,18 @@ fn loom_i1_no_wake_up_is_lost() {
     loom::model(one_sleeper);
 }
 
+/// For three threads: two preemptions take seconds, three take minutes.
+fn two_preemptions() -> loom::model::Builder {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model
+}
+
 /// Two tasks, two workers: each gets one, though only one wake-up may come from outside. The one
 /// that is woken wakes the other (I2).
 #[test]
 fn loom_i2_the_last_searcher_wakes_another() {
-    // Three threads: two preemptions take seconds, three take minutes.
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    two_preemptions().check(|| {
         let scene = Scene::new(2);
         let workers: Vec<_> =
             (0..2).map(|index| thread::spawn(move || scene.work(index))).collect();
@@ -136,6 +140,121 @@ fn loom_i1_a_shutdown_reaches_everybody() {
         scene.idle.wake_all(|index| scene.parkers[index].unpark());
         worker.join().unwrap();
     });
+}
+
+/// What the last of the workers alone can take. (Bits are taken in order, the lowest first: it is
+/// the last that is passed over.)
+struct Pinned {
+    scene: &'static Scene,
+    owner: usize,
+    tasks: AtomicUsize,
+}
+
+impl Pinned {
+    fn new(workers: usize) -> &'static Pinned {
+        let (scene, owner) = (Scene::new(workers), workers - 1);
+        Box::leak(Box::new(Pinned { scene, owner, tasks: AtomicUsize::new(0) }))
+    }
+
+    fn submit(&self) {
+        // Relaxed: the protocol's own barriers have to make it visible.
+        self.tasks.fetch_add(1, Ordering::Relaxed);
+        self.scene.unpark(self.scene.idle.submitted_to(self.owner));
+    }
+
+    fn is_there(&self) -> bool {
+        self.tasks.load(Ordering::Relaxed) > 0
+    }
+
+    fn fall_asleep(&self, index: usize, was_searching: bool) {
+        let scene = self.scene;
+        let has_work = || scene.tasks.load(Ordering::Relaxed) > 0;
+        scene.unpark(scene.idle.sleep(index, was_searching, has_work));
+        scene.idle.wake_owners(
+            index,
+            |worker| worker == self.owner && self.is_there(),
+            |sleeper| scene.parkers[sleeper].unpark(),
+        );
+    }
+
+    /// The owner, until it has its task.
+    fn work(&self, mut is_searching: bool) {
+        while !self.is_there() {
+            self.fall_asleep(self.owner, is_searching);
+            self.scene.parkers[self.owner].park();
+            is_searching = true;
+        }
+        if is_searching {
+            self.scene.unpark(self.scene.idle.stop_search());
+        }
+    }
+
+    /// Worker 0, which finds nothing; until the runtime goes down.
+    fn look_on(&self) {
+        let is_down = || self.scene.is_down.load(Ordering::Acquire);
+        let mut is_searching = false;
+        while !is_down() {
+            self.fall_asleep(0, is_searching);
+            if is_down() {
+                return;
+            }
+            self.scene.parkers[0].park();
+            is_searching = true;
+        }
+    }
+}
+
+/// A worker goes to sleep while a pinned task is submitted to it.
+fn one_pinned() {
+    let pinned = Pinned::new(1);
+    let worker = thread::spawn(move || pinned.work(false));
+    pinned.submit();
+    worker.join().unwrap();
+}
+
+#[test]
+fn loom_w8_no_wake_up_of_a_pinned_task_is_lost() {
+    loom::model(one_pinned);
+}
+
+/// W8: worker 1 sleeps. A wake-up for something else, on its way, may take the bit of worker 0, which is
+/// going to sleep; then it is worker 0 that must see to worker 1.
+fn a_wake_up_beside() {
+    let pinned = Pinned::new(2);
+    pinned.fall_asleep(1, false);
+    let other = thread::spawn(move || pinned.look_on());
+    let submitter = thread::spawn(move || pinned.submit());
+    // What this is for is gone again: only the wake-up is left.
+    pinned.scene.unpark(pinned.scene.idle.submitted());
+    pinned.scene.parkers[1].park();
+    pinned.work(true);
+    submitter.join().unwrap();
+    pinned.scene.is_down.store(true, Ordering::Release);
+    pinned.scene.idle.wake_all(|index| pinned.scene.parkers[index].unpark());
+    other.join().unwrap();
+}
+
+#[test]
+fn loom_w8_a_wake_up_that_takes_another_bit() {
+    two_preemptions().check(a_wake_up_beside);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_no_target_barrier() {
+    canary::IDLE_NO_TARGET_BARRIER.model(one_pinned);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_no_look_for_oneself() {
+    canary::IDLE_NO_LOOK_FOR_ONESELF.model(one_pinned);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_no_look_for_others() {
+    canary::IDLE_NO_LOOK_FOR_OTHERS.model_with(&two_preemptions(), a_wake_up_beside);
 }
 
 #[test]

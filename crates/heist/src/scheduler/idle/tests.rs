@@ -41,6 +41,22 @@ fn i2_one_wake_up_at_a_time() {
     assert_eq!(idle.stop_search(), None, "nobody is left to be woken");
 }
 
+/// W8: of many sleepers the one that is meant is woken, also while another searches.
+#[test]
+fn w8_the_one_that_is_meant_is_woken() {
+    let idle = Idle::new(200, Barrier::Fence);
+    for index in [0, 63, 64, 130, 199] {
+        assert_eq!(idle.sleep(index, false, || false), None);
+    }
+    assert!(idle.start_search());
+    assert_eq!(idle.submitted_to(5), None, "it is awake");
+    assert_eq!(idle.submitted_to(130), Some(130));
+    assert_eq!(idle.submitted_to(130), None, "it has been woken");
+    let mut woken = Vec::new();
+    idle.wake_owners(64, |index| index >= 63, |index| woken.push(index));
+    assert_eq!(woken, [63, 64, 199]);
+}
+
 /// A worker that sees work at its last look is woken, or another is in its place.
 #[test]
 fn i1_a_last_look_wakes() {

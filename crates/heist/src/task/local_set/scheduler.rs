@@ -1,11 +1,11 @@
 //! The queues of a [`LocalSet`](super::LocalSet), and its end.
 
+use crate::env::this_thread;
 use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -62,22 +62,6 @@ impl<T> Owned<T> {
     fn get(&self) -> Option<&T> {
         (self.owner == this_thread()).then_some(&self.value)
     }
-}
-
-/// A number that no other thread has or will have.
-fn this_thread() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
-    }
-    let number = NUMBER.get();
-    if number > 0 {
-        return number;
-    }
-    // Relaxed: uniqueness is all that is asked of it.
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    NUMBER.set(number);
-    number
 }
 
 impl LocalScheduler {

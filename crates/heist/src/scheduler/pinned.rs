@@ -1,0 +1,73 @@
+//! Pinned tasks: each runs on one worker only (W8). The protocol is told in `pinned/README.md`.
+
+mod lane;
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+pub(super) use lane::Lane;
+
+use super::shared::{Runnable, Scheduler};
+use super::worker::{self, Local};
+use std::sync::atomic::Ordering;
+
+impl Scheduler {
+    /// A pinned task from a spawn: to the worker that spawns; from elsewhere, to one worker after
+    /// the other.
+    pub(crate) fn submit_pinned(&self, task: Runnable) {
+        if let Err(task) = self.try_pin(task) {
+            // Relaxed: that each number is given out once is all that is asked of it.
+            let number = self.next_worker.fetch_add(1, Ordering::Relaxed);
+            self.spawn_in(number % self.remotes.len(), task);
+        }
+    }
+
+    /// A pinned task from a spawn, for this worker.
+    pub(crate) fn submit_pinned_to(&self, worker: usize, task: Runnable) {
+        let is_here = |local: &Local| local.index() == worker;
+        if let Err(task) = worker::with_worker(self, task, is_here, Local::spawn_pinned) {
+            self.spawn_in(worker, task);
+        }
+    }
+
+    /// A pinned task that was woken, or aborted, goes back to its worker.
+    pub(super) fn wake_pinned(&self, worker: usize, task: Runnable) {
+        if let Err(task) = self.try_keep(worker, task) {
+            self.wake_elsewhere(worker, task);
+        }
+    }
+
+    /// On a worker of this scheduler a new task goes to its own queue; else it comes back.
+    pub(super) fn try_pin(&self, task: Runnable) -> Result<(), Runnable> {
+        worker::with_worker(self, task, |_| true, Local::spawn_pinned)
+    }
+
+    /// On this worker's thread a woken task goes to its own queue; else it comes back.
+    pub(super) fn try_keep(&self, worker: usize, task: Runnable) -> Result<(), Runnable> {
+        worker::with_worker(self, task, |local| local.index() == worker, Local::wake_pinned)
+    }
+
+    /// To the inbox of a worker whose thread this is not.
+    pub(super) fn wake_elsewhere(&self, worker: usize, task: Runnable) {
+        self.remotes[worker].lane.wake(task);
+        self.notify_worker(worker);
+    }
+
+    fn spawn_in(&self, worker: usize, task: Runnable) {
+        if self.remotes[worker].lane.spawn(task) {
+            self.notify_worker(worker);
+        }
+    }
+
+    /// Something came to this worker's inbox.
+    fn notify_worker(&self, worker: usize) {
+        if let Some(sleeper) = self.idle.submitted_to(worker) {
+            self.unpark(sleeper);
+        }
+    }
+
+    /// Worker `me` is going to sleep: wakes those that sleep beside a full inbox, itself included.
+    pub(super) fn wake_owners(&self, me: usize) {
+        let has_own = |worker: usize| self.remotes[worker].lane.has_tasks();
+        self.idle.wake_owners(me, has_own, |sleeper| self.unpark(sleeper));
+    }
+}
