@@ -7,12 +7,15 @@ pub(crate) mod context;
 mod current_thread;
 mod global;
 mod handle;
+mod shutdown_error;
 
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
+pub(crate) use global::current_or_global;
 pub use handle::Handle;
+pub use shutdown_error::is_rt_shutdown_err;
 
-pub use crate::scheduler::RuntimeFlavor;
+pub use crate::scheduler::{Id, RuntimeFlavor};
 
 use crate::task::{self, JoinHandle};
 use current_thread::Driver;
@@ -23,8 +26,9 @@ use std::thread;
 use std::time::Duration;
 
 /// A set of workers and everything that runs on them. Dropping it shuts it down: every future
-/// that is left is dropped, closures of [`spawn_blocking`](Self::spawn_blocking) that have not
-/// begun are cancelled, those that have are waited for, and all threads are joined.
+/// that is left is dropped, in the runtime, closures of [`spawn_blocking`](Self::spawn_blocking)
+/// that wait for others to end are cancelled, all others are waited for, and all threads are
+/// joined.
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
@@ -115,8 +119,9 @@ impl Runtime {
         self.close();
     }
 
-    /// Cancels everything that is not running.
+    /// Cancels everything that is not running. What is dropped here is dropped in the runtime.
     fn close(&self) {
+        let _entered = context::enter(&self.handle);
         self.handle.scheduler.shut_down();
         if let Some(driver) = &self.driver {
             driver.shut_down();
@@ -164,7 +169,7 @@ where
 {
     let (task, join) = task::new(future, Location::caller());
     if let Err(task) = context::try_wake(task) {
-        global::current_or_global().scheduler.submit(task);
+        current_or_global().scheduler.submit(task);
     }
     join
 }
@@ -178,7 +183,9 @@ where
 ///
 /// The closure is in the runtime but in no task: it may call `spawn`, and it may wait with
 /// [`Handle::block_on`]. [`JoinHandle::abort`] cancels it as long as it has not begun; once it
-/// runs nothing can stop it, and shutting down waits for it unless it is told otherwise. If no
+/// runs nothing can stop it, and shutting down waits for it unless it is told otherwise. Shutting
+/// down cancels closures that wait because all threads there may be are taken. One that was
+/// accepted before and has a thread, though it be one that is only being started, runs. If no
 /// blocking thread exists and none can be started, the handle gets a [`JoinError`] with
 /// `is_cancelled`, whose `source` is the [`io::Error`] that says why; if there are some, the closure
 /// waits for one of them.
@@ -196,7 +203,7 @@ where
 /// ```
 ///
 /// # Panics
-/// If the calling thread is in no runtime, as [`spawn`].
+/// If the calling thread is in no runtime.
 ///
 /// [`JoinError`]: crate::task::JoinError
 #[track_caller]
@@ -205,5 +212,23 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    Handle::current().spawn_blocking(closure)
+    Handle::current_for("spawn_blocking").spawn_blocking(closure)
+}
+
+/// The number of the worker that runs the caller, from 0 on; `None` on a thread that is no worker.
+///
+/// A thread in [`Runtime::block_on`] is a worker only if the runtime has no worker threads, and if
+/// it is the one that runs the tasks. Blocking threads are none. A task may find another number
+/// after each `await`.
+///
+/// ```
+/// use heist::runtime::{self, Builder};
+///
+/// let rt = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+/// let index = rt.block_on(rt.spawn(async { runtime::worker_index() })).unwrap();
+/// assert!(index == Some(0) || index == Some(1));
+/// assert_eq!(rt.block_on(async { runtime::worker_index() }), None);
+/// ```
+pub fn worker_index() -> Option<usize> {
+    crate::scheduler::worker_index()
 }

@@ -10,9 +10,11 @@
 //! | `idle` | who sleeps, who searches, who is woken |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
+//! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
 
 pub(crate) mod blocking;
+mod identity;
 mod idle;
 mod inject;
 mod pace;
@@ -22,7 +24,9 @@ mod steal;
 mod waiting;
 mod worker;
 
+pub use identity::Id;
+pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
-pub(crate) use worker::{Worker, try_wake};
+pub(crate) use worker::{Worker, try_wake, worker_index};
