@@ -82,7 +82,13 @@ impl Runtime {
     /// instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.handle.wait_in("Runtime::block_on", || match &self.driver {
+        self.block_on_for("Runtime::block_on", future)
+    }
+
+    /// As [`block_on`](Self::block_on), for another `api`.
+    #[track_caller]
+    pub(crate) fn block_on_for<F: Future>(&self, api: &str, future: F) -> F::Output {
+        self.handle.wait_in(api, || match &self.driver {
             Some(driver) => driver.block_on(future),
             None => block_on::block_on(future),
         })
@@ -119,7 +125,8 @@ impl Runtime {
         self.close();
     }
 
-    /// Cancels everything that is not running. What is dropped here is dropped in the runtime.
+    /// Cancels everything that is not running. What is dropped here is dropped in the runtime (T6):
+    /// it may ask for the current one, and spawn in vain.
     fn close(&self) {
         let _entered = context::enter(&self.handle);
         self.handle.scheduler.shut_down();
@@ -140,8 +147,8 @@ impl Drop for Runtime {
                 return;
             }
             panic!(
-                "Runtime: dropped inside a task; dropping waits for the workers, and this thread \
-                 is one. Call shutdown_background, or drop it on another thread"
+                "Runtime: Cannot drop a runtime inside a task: that waits for threads, and this one \
+                 has tasks to run. Call shutdown_background, or drop it on another thread"
             );
         }
         for thread in self.threads.drain(..) {

@@ -315,7 +315,7 @@ fn a_callback_that_panics_costs_nothing() {
         .build()
         .unwrap();
     let handles = [rt.spawn_blocking(|| {}), rt.spawn_blocking(|| {})];
-    handles.map(|handle| rt.block_on(handle).unwrap());
+    handles.into_iter().for_each(|handle| rt.block_on(handle).unwrap());
 }
 
 /// What is running can only end because what is queued was dropped: dropping the runtime cancels

@@ -103,7 +103,9 @@ impl Builder {
     }
 
     /// How much stack each thread of the runtime has, in bytes. More than can be had is an error
-    /// when a thread is to be started: of [`build`](Self::build) for workers.
+    /// when a thread is to be started: of [`build`](Self::build) for workers. Less than the system
+    /// can start a thread with is rounded up; whether it is enough for your tasks is yours to know,
+    /// an overflow ends the process.
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.threads.stack_size = Some(bytes);
         self
