@@ -64,7 +64,7 @@ impl Runtime {
     }
 
     /// Runs a closure that may block on a thread of its own; see
-    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    /// [`task::spawn_blocking`].
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
     where
