@@ -323,7 +323,12 @@ impl Local {
 
     /// Sleeps until it is woken; not at all if the callback before it has left something to do.
     fn sleep(&self, else_to_do: impl Fn() -> bool) {
-        if else_to_do() || self.has_own() {
+        if else_to_do() {
+            return;
+        }
+        if let Some(task) = self.take_lifo() {
+            // Nobody is woken for what is in the slot, so it must be empty while its owner sleeps.
+            self.push(task);
             return;
         }
         let mut core = self.core.borrow_mut();
