@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprLit, Lit, Meta, Path, Token};
 
-const KNOWN: &str = "`flavor`, `worker_threads`, `start_paused` and `crate`";
+const KNOWN: &str = "`flavor`, `worker_threads`, `name`, `start_paused` and `crate`";
 
 /// Which runtime is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,12 +22,13 @@ pub enum Flavor {
 pub struct Settings {
     pub flavor: Flavor,
     pub worker_threads: Option<usize>,
+    pub name: Option<String>,
     pub krate: Option<Path>,
 }
 
 impl Settings {
     pub fn with_flavor(flavor: Flavor) -> Settings {
-        Settings { flavor, worker_threads: None, krate: None }
+        Settings { flavor, worker_threads: None, name: None, krate: None }
     }
 
     /// Reads the arguments. The error has everything that is wrong with them.
@@ -41,7 +42,7 @@ impl Settings {
         let flavor = given.flavor.unwrap_or(default);
         errors.add_from(given.fits(flavor));
         let worker_threads = given.worker_threads.map(|(count, _)| count);
-        errors.or(Settings { flavor, worker_threads, krate: given.krate })
+        errors.or(Settings { flavor, worker_threads, name: given.name, krate: given.krate })
     }
 }
 
@@ -67,6 +68,7 @@ impl Errors {
 struct Given<'a> {
     flavor: Option<Flavor>,
     worker_threads: Option<(usize, &'a Expr)>,
+    name: Option<String>,
     start_paused: Option<(bool, &'a Expr)>,
     krate: Option<Path>,
 }
@@ -78,6 +80,7 @@ impl<'a> Given<'a> {
         match name_of(name).as_str() {
             "flavor" => set(&mut self.flavor, name, flavor(value)?),
             "worker_threads" => set(&mut self.worker_threads, name, (count(value)?, value)),
+            "name" => set(&mut self.name, name, runtime_name(value)?),
             "start_paused" => set(&mut self.start_paused, name, (switch(value)?, value)),
             "crate" => set(&mut self.krate, name, path(value)?),
             "core_threads" | "threads" | "workers" => {
@@ -149,6 +152,18 @@ fn count(value: &Expr) -> syn::Result<usize> {
     Err(Error::new_spanned(value, message))
 }
 
+fn runtime_name(value: &Expr) -> syn::Result<String> {
+    let text = match literal(value) {
+        Some(Lit::Str(text)) => text.value(),
+        _ => String::new(),
+    };
+    if text.trim().is_empty() {
+        let message = "this is no name in quotes: write `name = \"orders\"`";
+        return Err(Error::new_spanned(value, message));
+    }
+    Ok(text)
+}
+
 fn switch(value: &Expr) -> syn::Result<bool> {
     match literal(value) {
         Some(Lit::Bool(switch)) => Ok(switch.value),
@@ -186,6 +201,7 @@ fn not_a_pair(argument: &Meta) -> Error {
         "multi_thread" | "current_thread" => format!("write `flavor = \"{name}\"`"),
         "flavor" => "write `flavor = \"multi_thread\"` or `flavor = \"current_thread\"`".into(),
         "worker_threads" => "write the number of workers: `worker_threads = 4`".into(),
+        "name" => "write the runtime's name in quotes: `name = \"orders\"`".into(),
         "start_paused" => "write `start_paused = true`".into(),
         "crate" => "write where heist is: `crate = \"framework::heist\"`".into(),
         other => return unknown(argument, other),
@@ -247,6 +263,7 @@ mod tests {
             assert_eq!(printed.replace(' ', ""), path);
         }
         assert_eq!(parse("worker_threads = 2_usize").unwrap().worker_threads, Some(2));
+        assert_eq!(parse("name = \"two words\"").unwrap().name.as_deref(), Some("two words"));
     }
 
     #[test]
@@ -298,6 +315,14 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_a_text_that_says_something() {
+        for value in ["orders", "1", "\"\"", "\" \"", "true"] {
+            assert_refused(&format!("name = {value}"), value, "`name = \"orders\"`");
+        }
+        assert_refused("name", "name", "`name = \"orders\"`");
+    }
+
+    #[test]
     fn a_crate_is_a_path_in_quotes() {
         for value in ["heist", "1", "\"\"", "\"a b\"", "\"a::\"", "\"a<b>\""] {
             assert_refused(&format!("crate = {value}"), value, "`crate = \"framework::heist\"`");
@@ -307,7 +332,9 @@ mod tests {
 
     #[test]
     fn nothing_is_given_twice() {
-        for argument in ["flavor = \"multi_thread\"", "worker_threads = 2", "crate = \"a\""] {
+        let arguments =
+            ["flavor = \"multi_thread\"", "worker_threads = 2", "name = \"a\"", "crate = \"a\""];
+        for argument in arguments {
             let text = format!("{argument}, {argument}");
             let name = argument.split(' ').next().unwrap();
             assert_refused(&text, name, "is given twice: keep one of them");

@@ -110,9 +110,11 @@ fn runtime(settings: &Settings, default_crate: impl Fn() -> TokenStream) -> Toke
         Flavor::CurrentThread => quote!(new_current_thread),
     };
     let workers = settings.worker_threads.map(|count| quote!(.worker_threads(#count)));
+    let name = settings.name.as_ref().map(|name| quote!(.name(#name)));
     quote! {
         #krate::runtime::Builder::#constructor()
             #workers
+            #name
             .enable_all()
             .build()
             .expect("failed to build the heist runtime")
@@ -183,6 +185,7 @@ mod tests {
             ("flavor = \"current_thread\"", "::heist::runtime::Builder::new_current_thread()"),
             ("flavor = \"multi_thread\"", "Builder::new_multi_thread().enable_all()"),
             ("worker_threads = 3", "new_multi_thread().worker_threads(3usize).enable_all()"),
+            ("name = \"a\"", "new_multi_thread().name(\"a\").enable_all()"),
             ("crate = \"a::heist\"", "= a::heist::runtime::Builder::new_multi_thread()"),
             ("flavor = \"current_thread\", start_paused = false", "new_current_thread()"),
         ] {

@@ -51,6 +51,7 @@ use crate::expand::Kind;
 /// | `flavor = "multi_thread"` | a pool of worker threads | `main` |
 /// | `flavor = "current_thread"` | everything on the calling thread | `test` |
 /// | `worker_threads = 4` | how many workers; `multi_thread` only | one per core |
+/// | `name = "orders"` | the runtime's name | none |
 /// | `start_paused = false` | whether the clock stands still; `current_thread` only | `false` |
 /// | `crate = "path"` | where to find heist | its name in Cargo.toml |
 ///

@@ -45,6 +45,8 @@ pub(crate) const BLOCKING_END_FORGETS: Canary = Canary::new("blocking end forget
 pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failure forgets");
 /// Blocking threads that sleep are not told that the runtime goes down.
 pub(crate) const BLOCKING_CLOSE_SILENT: Canary = Canary::new("blocking close silent");
+/// What has a blocking thread that is on its way is cancelled when the runtime goes down.
+pub(crate) const BLOCKING_CLOSE_TAKES_ALL: Canary = Canary::new("blocking close takes all");
 /// A wake-up does not pass on what was done before it.
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
 /// A wake-up does not wait until the sleeper sleeps.

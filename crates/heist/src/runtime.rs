@@ -9,17 +9,20 @@ mod global;
 mod handle;
 mod metrics;
 mod pinned;
+mod shutdown_error;
 
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
+pub(crate) use global::current_or_global;
 pub use handle::Handle;
 pub use metrics::RuntimeMetrics;
 pub use pinned::spawn_pinned;
+pub use shutdown_error::is_rt_shutdown_err;
 
 pub use crate::metrics::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
-pub use crate::scheduler::RuntimeFlavor;
+pub use crate::scheduler::{Id, RuntimeFlavor};
 
 use crate::task::{self, JoinHandle};
 use current_thread::Driver;
@@ -30,8 +33,9 @@ use std::thread;
 use std::time::Duration;
 
 /// A set of workers and everything that runs on them. Dropping it shuts it down: every future
-/// that is left is dropped, closures of [`spawn_blocking`](Self::spawn_blocking) that have not
-/// begun are cancelled, those that have are waited for, and all threads are joined.
+/// that is left is dropped, in the runtime, closures of [`spawn_blocking`](Self::spawn_blocking)
+/// that wait for others to end are cancelled, all others are waited for, and all threads are
+/// joined.
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
@@ -72,7 +76,7 @@ impl Runtime {
     }
 
     /// Runs a closure that may block on a thread of its own; see
-    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    /// [`task::spawn_blocking`].
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
     where
@@ -90,7 +94,13 @@ impl Runtime {
     /// instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.handle.wait_in("Runtime::block_on", || match &self.driver {
+        self.block_on_for("Runtime::block_on", future)
+    }
+
+    /// As [`block_on`](Self::block_on), for another `api`.
+    #[track_caller]
+    pub(crate) fn block_on_for<F: Future>(&self, api: &str, future: F) -> F::Output {
+        self.handle.wait_in(api, || match &self.driver {
             Some(driver) => driver.block_on(future),
             None => block_on::block_on(future),
         })
@@ -127,8 +137,10 @@ impl Runtime {
         self.close();
     }
 
-    /// Cancels everything that is not running.
+    /// Cancels everything that is not running. What is dropped here is dropped in the runtime (T6):
+    /// it may ask for the current one, and spawn in vain.
     fn close(&self) {
+        let _entered = context::enter(&self.handle);
         self.handle.scheduler.shut_down();
         if let Some(driver) = &self.driver {
             driver.shut_down();
@@ -147,8 +159,8 @@ impl Drop for Runtime {
                 return;
             }
             panic!(
-                "Runtime: dropped inside a task; dropping waits for the workers, and this thread \
-                 is one. Call shutdown_background, or drop it on another thread"
+                "Runtime: Cannot drop a runtime inside a task: that waits for threads, and this one \
+                 has tasks to run. Call shutdown_background, or drop it on another thread"
             );
         }
         for thread in self.threads.drain(..) {
@@ -176,7 +188,7 @@ where
 {
     let (task, join) = task::new(future, Location::caller());
     if let Err(task) = context::try_submit(task) {
-        global::current_or_global().scheduler.submit(task);
+        current_or_global().scheduler.submit(task);
     }
     join
 }
@@ -190,7 +202,9 @@ where
 ///
 /// The closure is in the runtime but in no task: it may call `spawn`, and it may wait with
 /// [`Handle::block_on`]. [`JoinHandle::abort`] cancels it as long as it has not begun; once it
-/// runs nothing can stop it, and shutting down waits for it unless it is told otherwise. If no
+/// runs nothing can stop it, and shutting down waits for it unless it is told otherwise. Shutting
+/// down cancels closures that wait because all threads there may be are taken. One that was
+/// accepted before and has a thread, though it be one that is only being started, runs. If no
 /// blocking thread exists and none can be started, the handle gets a [`JoinError`] with
 /// `is_cancelled`, whose `source` is the [`io::Error`] that says why; if there are some, the closure
 /// waits for one of them.
@@ -208,7 +222,7 @@ where
 /// ```
 ///
 /// # Panics
-/// If the calling thread is in no runtime, as [`spawn`].
+/// If the calling thread is in no runtime.
 ///
 /// [`JoinError`]: crate::task::JoinError
 #[track_caller]
@@ -217,5 +231,23 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    Handle::current().spawn_blocking(closure)
+    Handle::current_for("spawn_blocking").spawn_blocking(closure)
+}
+
+/// The number of the worker that runs the caller, from 0 on; `None` on a thread that is no worker.
+///
+/// A thread in [`Runtime::block_on`] is a worker only if the runtime has no worker threads, and if
+/// it is the one that runs the tasks. Blocking threads are none. A task may find another number
+/// after each `await`.
+///
+/// ```
+/// use heist::runtime::{self, Builder};
+///
+/// let rt = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+/// let index = rt.block_on(rt.spawn(async { runtime::worker_index() })).unwrap();
+/// assert!(index == Some(0) || index == Some(1));
+/// assert_eq!(rt.block_on(async { runtime::worker_index() }), None);
+/// ```
+pub fn worker_index() -> Option<usize> {
+    crate::scheduler::worker_index()
 }

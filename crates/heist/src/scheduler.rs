@@ -11,10 +11,12 @@
 //! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
+//! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
 //! | `metrics` | the sums of what is counted here and there |
 
 pub(crate) mod blocking;
+mod identity;
 mod idle;
 mod inject;
 mod metrics;
@@ -26,7 +28,9 @@ mod steal;
 mod waiting;
 mod worker;
 
+pub use identity::Id;
+pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
-pub(crate) use worker::Worker;
+pub(crate) use worker::{Worker, worker_index};

@@ -191,6 +191,38 @@ fn t7_the_worker_goes_on_after_panics() {
     assert_eq!(runtime.block_on(runtime.spawn(async { 5 })).unwrap(), 5);
 }
 
+/// T7: a future that panics is dropped while the panic unwinds, and a panic in that drop is not
+/// the one that counts.
+#[test]
+fn t7_a_future_that_panics_is_dropped_by_its_panic() {
+    struct Boom {
+        is_in_panic: mpsc::Sender<bool>,
+        panics_again: bool,
+    }
+    impl Future for Boom {
+        type Output = ();
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+            panic!("in the poll");
+        }
+    }
+    impl Drop for Boom {
+        fn drop(&mut self) {
+            self.is_in_panic.send(thread::panicking()).unwrap();
+            assert!(!self.panics_again, "in the drop");
+        }
+    }
+    let runtime = runtime(1);
+    let (is_in_panic, told) = mpsc::channel();
+    for panics_again in [false, true, false] {
+        let join = runtime.spawn(Boom { is_in_panic: is_in_panic.clone(), panics_again });
+        let panic = runtime.block_on(join).unwrap_err().into_panic();
+        assert_eq!(*panic.downcast::<&str>().unwrap(), "in the poll");
+        assert_eq!(told.try_recv(), Ok(true));
+    }
+    drop(is_in_panic);
+    assert_eq!(told.iter().count(), 0, "dropped once");
+}
+
 /// T5: a handle that moves between wakers gets the output once.
 #[test]
 fn t5_a_handle_may_change_its_waker() {

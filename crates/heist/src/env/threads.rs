@@ -3,14 +3,20 @@
 use super::Cores;
 use std::cell::Cell;
 use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 type NameFn = Arc<dyn Fn() -> String + Send + Sync>;
-type Callback = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type Callback = Arc<dyn Fn() + Send + Sync>;
 
 /// What the user has said about threads: workers and blocking threads alike.
+///
+/// Callbacks are code of others. A panic in one has been reported by the panic hook when it gets
+/// here, and goes no further: a thread that died of it would leave its queues and its place in
+/// the idle protocol to nobody.
 #[derive(Clone)]
 pub(crate) struct ThreadSpec {
     pub(crate) name: NameFn,
@@ -19,6 +25,8 @@ pub(crate) struct ThreadSpec {
     pub(crate) on_stop: Option<Callback>,
     /// If workers are bound to one core each: to one of these.
     pub(crate) cores: Option<Cores>,
+    pub(crate) on_park: Option<Callback>,
+    pub(crate) on_unpark: Option<Callback>,
 }
 
 impl ThreadSpec {
@@ -29,15 +37,29 @@ impl ThreadSpec {
             on_start: None,
             on_stop: None,
             cores: None,
+            on_park: None,
+            on_unpark: None,
         }
     }
 
-    /// A thread to be started, with its name and stack.
-    pub(crate) fn thread(&self) -> thread::Builder {
-        let thread = thread::Builder::new().name((self.name)());
+    /// A thread to be started, with its name and stack. The standard library panics at what is
+    /// refused here.
+    pub(crate) fn thread(&self) -> io::Result<thread::Builder> {
+        let name = (self.name)();
+        if name.contains('\0') {
+            return Err(refused(format!(
+                "Builder::thread_name: {name:?} has a NUL in it, which no thread's name may have; \
+                 take it out"
+            )));
+        }
+        let thread = thread::Builder::new().name(name);
         match self.stack_size {
-            Some(bytes) => thread.stack_size(bytes),
-            None => thread,
+            Some(bytes) if isize::try_from(bytes).is_err() => Err(refused(format!(
+                "Builder::thread_stack_size: {bytes} bytes are more than there are addresses; \
+                 ask for less, or leave it out for the system's default"
+            ))),
+            Some(bytes) => Ok(thread.stack_size(bytes)),
+            None => Ok(thread),
         }
     }
 
@@ -57,15 +79,34 @@ impl ThreadSpec {
 
     /// Called by each thread before it runs anything.
     pub(crate) fn started(&self) {
-        if let Some(callback) = &self.on_start {
-            callback();
-        }
+        call(self.on_start.as_ref());
     }
 
     /// Called by each thread before it ends.
     pub(crate) fn stopping(&self) {
-        if let Some(callback) = &self.on_stop {
-            callback();
+        call(self.on_stop.as_ref());
+    }
+
+    /// Called by each worker that is about to sleep.
+    pub(crate) fn parking(&self) {
+        call(self.on_park.as_ref());
+    }
+
+    /// Called by each worker that has slept.
+    pub(crate) fn unparked(&self) {
+        call(self.on_unpark.as_ref());
+    }
+}
+
+fn refused(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+fn call(callback: Option<&Callback>) {
+    if let Some(callback) = callback {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| callback())) {
+            // Dropping it may panic once more.
+            std::mem::forget(payload);
         }
     }
 }

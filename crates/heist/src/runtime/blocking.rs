@@ -14,6 +14,11 @@ impl Host for Handle {
         })
     }
 
+    fn within(&self, act: impl FnOnce()) {
+        let _entered = context::enter(self);
+        act();
+    }
+
     fn started(&self) {
         let threads = self.scheduler.blocking.threads();
         threads.unbind();

@@ -2,22 +2,31 @@
 
 use super::context::{self, Polling};
 use super::current_thread::Driver;
-use super::{Handle, Runtime, RuntimeFlavor};
+use super::{Handle, Id, Runtime, RuntimeFlavor};
 use crate::env::{Cores, ThreadSpec};
 use crate::metrics::HistogramConfiguration;
-use crate::scheduler::{Config, MAX_WORKERS, Scheduler, Worker, blocking};
+use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Worker, blocking};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+/// After so many tasks, unless said otherwise, a runtime without worker threads looks at the future
+/// of its `block_on`. Guessed; Tokio's number.
+const TICKS_PER_LOOK: u32 = 61;
+
 /// Makes a [`Runtime`].
+///
+/// Callbacks (`on_thread_…`) are called in the runtime: they may spawn. Should one panic, the panic
+/// is reported by the panic hook and that is all; the thread goes on as if it had returned.
 #[derive(Clone)]
 pub struct Builder {
     flavor: RuntimeFlavor,
+    name: Option<String>,
     workers: Option<usize>,
-    tick_interval: Option<u32>,
+    queue_interval: Option<u32>,
+    event_interval: Option<u32>,
     threads: ThreadSpec,
     blocking: blocking::Limits,
     counts_poll_times: bool,
@@ -41,8 +50,10 @@ impl Builder {
     fn new(flavor: RuntimeFlavor) -> Self {
         Builder {
             flavor,
+            name: None,
             workers: None,
-            tick_interval: None,
+            queue_interval: None,
+            event_interval: None,
             threads: ThreadSpec::new(),
             blocking: blocking::Limits { threads: 512, keep_alive: Duration::from_secs(10) },
             counts_poll_times: false,
@@ -67,13 +78,31 @@ impl Builder {
         self
     }
 
-    /// The name of the runtime's threads, workers and blocking threads.
+    /// The name of the runtime, for reports; see [`Handle::name`]. It need not be unlike others.
+    ///
+    /// # Panics
+    /// If the name is empty or blank.
+    #[track_caller]
+    pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
+        let name = name.into();
+        assert!(
+            !name.trim().is_empty(),
+            "Builder::name: {name:?} says nothing; leave it out for a runtime without a name"
+        );
+        self.name = Some(name);
+        self
+    }
+
+    /// The name of the runtime's threads, workers and blocking threads. One with a NUL in it is
+    /// an error when a thread is to be started: of [`build`](Self::build) for workers.
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
         self.thread_name_fn(move || name.clone())
     }
 
-    /// Makes the name of each thread of the runtime.
+    /// Makes the name of each thread of the runtime. A panic in there is one of
+    /// [`build`](Self::build) if it is the name of a worker; threads that were started before are
+    /// stopped again.
     pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
     where
         F: Fn() -> String + Send + Sync + 'static,
@@ -82,7 +111,10 @@ impl Builder {
         self
     }
 
-    /// How much stack each thread of the runtime has, in bytes.
+    /// How much stack each thread of the runtime has, in bytes. More than can be had is an error
+    /// when a thread is to be started: of [`build`](Self::build) for workers. Less than the system
+    /// can start a thread with is rounded up; whether it is enough for your tasks is yours to know,
+    /// an overflow ends the process.
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.threads.stack_size = Some(bytes);
         self
@@ -106,8 +138,33 @@ impl Builder {
         self
     }
 
-    /// After how many tasks a worker looks at the inject queue first. If it is not set, workers
-    /// find it from the time that polls take.
+    /// Called by each worker just before it goes to sleep because there is nothing to do. It may
+    /// spawn or wake tasks, and then the worker does not sleep. The worker runs nothing else
+    /// meanwhile, so it should be short, and must not wait for a task.
+    ///
+    /// On a runtime without worker threads it is called by the thread in [`Runtime::block_on`].
+    /// Blocking threads do not call it.
+    pub fn on_thread_park<F>(&mut self, callback: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.threads.on_park = Some(Arc::new(callback));
+        self
+    }
+
+    /// Called by each worker just after it has slept, or could have: once for each call of what
+    /// [`on_thread_park`](Self::on_thread_park) is given.
+    pub fn on_thread_unpark<F>(&mut self, callback: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.threads.on_unpark = Some(Arc::new(callback));
+        self
+    }
+
+    /// After how many tasks a worker looks outside, at the inject queue, before it goes on with
+    /// its own tasks. If it is not set, workers find it from the time that polls take. See also
+    /// [`event_interval`](Self::event_interval).
     ///
     /// # Panics
     /// If `ticks` is 0.
@@ -117,7 +174,27 @@ impl Builder {
             ticks > 0,
             "Builder::global_queue_interval: must be 1 or more; leave it out to have it found"
         );
-        self.tick_interval = Some(ticks);
+        self.queue_interval = Some(ticks);
+        self
+    }
+
+    /// After how many tasks a worker looks for events from outside: I/O and timers.
+    ///
+    /// A worker looks at the inject queue and for events in the same tick, so this and
+    /// [`global_queue_interval`](Self::global_queue_interval) set the same interval; if both are
+    /// set the shorter one counts. On a runtime without worker threads it is also the number of
+    /// tasks between two looks at the future of [`Runtime::block_on`], which is 61 unless said
+    /// otherwise. (There are no I/O and no timers yet.)
+    ///
+    /// # Panics
+    /// If `ticks` is 0.
+    #[track_caller]
+    pub fn event_interval(&mut self, ticks: u32) -> &mut Self {
+        assert!(
+            ticks > 0,
+            "Builder::event_interval: must be 1 or more; leave it out to have it found"
+        );
+        self.event_interval = Some(ticks);
         self
     }
 
@@ -205,10 +282,21 @@ impl Builder {
         self
     }
 
+    /// As [`enable_all`](Self::enable_all).
+    pub fn enable_io(&mut self) -> &mut Self {
+        self
+    }
+
+    /// As [`enable_all`](Self::enable_all).
+    pub fn enable_time(&mut self) -> &mut Self {
+        self
+    }
+
     /// Builds the runtime and starts its threads.
     ///
     /// # Errors
-    /// If a thread cannot be started. Those that were started before are stopped again.
+    /// If a thread cannot be started. Those that were started before are stopped again, and have
+    /// ended when this returns.
     pub fn build(&mut self) -> io::Result<Runtime> {
         let workers = match (self.flavor, self.workers) {
             (RuntimeFlavor::CurrentThread, _) => 1,
@@ -217,22 +305,13 @@ impl Builder {
                 thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)
             }
         };
+        let flavor = self.flavor;
         let mut threads = self.threads.clone();
-        if self.pin_workers && self.flavor == RuntimeFlavor::MultiThread {
+        if self.pin_workers && flavor == RuntimeFlavor::MultiThread {
             threads.cores = Cores::of_this_thread();
         }
-        let blocking = blocking::Config { limits: self.blocking.clone(), threads: threads.clone() };
-        let (flavor, tick_interval) = (self.flavor, self.tick_interval);
-        let poll_times = self.counts_poll_times.then(|| self.poll_times.clone());
-        let thread_per_core = self.thread_per_core;
-        let (scheduler, workers) = Scheduler::new(Config {
-            flavor,
-            workers,
-            tick_interval,
-            blocking,
-            poll_times,
-            thread_per_core,
-        });
+        let (scheduler, workers) = Scheduler::new(self.config(workers, threads.clone()));
+        let count = workers.len();
         // Filled one by one: dropped half-way, it shuts down and joins what has been started.
         let mut runtime = Runtime {
             handle: Handle { scheduler },
@@ -240,27 +319,46 @@ impl Builder {
             driver: None,
             waits: true,
         };
-        for (number, worker) in workers.into_iter().enumerate() {
+        for (index, worker) in workers.into_iter().enumerate() {
             match flavor {
                 RuntimeFlavor::CurrentThread => runtime.driver = Some(Driver::new(worker)),
                 RuntimeFlavor::MultiThread => {
-                    let thread = start(threads.clone(), number, worker, runtime.handle.clone())?;
+                    let thread = start(threads.clone(), index, worker, runtime.handle.clone())
+                        .map_err(|error| not_started(index, count, &error))?;
                     runtime.threads.push(thread);
                 }
             }
         }
         Ok(runtime)
     }
+
+    fn config(&self, workers: usize, threads: ThreadSpec) -> Config {
+        let name = self.name.as_deref().map(Box::from);
+        Config {
+            identity: Identity { id: Id::next(), name },
+            flavor: self.flavor,
+            workers,
+            tick_interval: self.queue_interval.into_iter().chain(self.event_interval).min(),
+            ticks_per_look: self.event_interval.unwrap_or(TICKS_PER_LOOK),
+            blocking: blocking::Config { limits: self.blocking.clone(), threads },
+            poll_times: self.counts_poll_times.then(|| self.poll_times.clone()),
+            thread_per_core: self.thread_per_core,
+            refuse: |scheduler, task| {
+                let _entered = context::enter(&Handle { scheduler: scheduler.clone() });
+                drop(task);
+            },
+        }
+    }
 }
 
 fn start(
     threads: ThreadSpec,
-    number: usize,
+    index: usize,
     worker: Worker,
     handle: Handle,
 ) -> io::Result<thread::JoinHandle<()>> {
-    threads.thread().spawn(move || {
-        threads.bind_worker(number);
+    threads.thread()?.spawn(move || {
+        threads.bind_worker(index);
         let _entered = context::enter(&handle);
         threads.started();
         let polling = Polling::begin();
@@ -270,11 +368,21 @@ fn start(
     })
 }
 
+fn not_started(index: usize, count: usize, error: &io::Error) -> io::Error {
+    let message = format!(
+        "Builder::build: worker {index} of {count} has no thread: {error}; ask for fewer workers or \
+         a smaller stack, or raise the system's limits"
+    );
+    io::Error::new(error.kind(), message)
+}
+
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
+            .field("name", &self.name)
             .field("workers", &self.workers)
-            .field("tick_interval", &self.tick_interval)
+            .field("queue_interval", &self.queue_interval)
+            .field("event_interval", &self.event_interval)
             .field("threads", &self.threads)
             .field("blocking", &self.blocking)
             .field("thread_per_core", &self.thread_per_core)

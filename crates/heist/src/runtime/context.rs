@@ -5,6 +5,7 @@ use crate::scheduler::Runnable;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::MutexGuard;
 
 thread_local! {
     static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
@@ -26,11 +27,12 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// Puts back what was current before. Not Send: it belongs to its thread.
+/// Puts back what was current before. It belongs to its thread: as a lock's guard it is `Sync`,
+/// but not `Send`.
 pub(super) struct Entered {
     previous: Option<Handle>,
     depth: usize,
-    _thread: PhantomData<*const ()>,
+    _thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
 pub(super) fn guard<'a>(handle: &Handle) -> EnterGuard<'a> {
@@ -38,7 +40,7 @@ pub(super) fn guard<'a>(handle: &Handle) -> EnterGuard<'a> {
 }
 
 pub(super) fn enter(handle: &Handle) -> Entered {
-    let previous = CURRENT.with(|current| current.replace(Some(handle.clone())));
+    let previous = exchange(Some(handle.clone()));
     let depth = DEPTH.get() + 1;
     DEPTH.set(depth);
     Entered { previous, depth, _thread: PhantomData }
@@ -57,10 +59,16 @@ impl Drop for Entered {
         }
         let previous = self.previous.take();
         // What was current is dropped outside of the borrow: it may be the last handle.
-        let current = CURRENT.with(|current| current.replace(previous));
+        let current = exchange(previous);
         DEPTH.set(self.depth - 1);
         drop(current);
     }
+}
+
+/// On a thread that is ending no runtime is current, and none becomes so: a runtime may be
+/// dropped there all the same.
+fn exchange(handle: Option<Handle>) -> Option<Handle> {
+    CURRENT.try_with(|current| current.replace(handle)).ok().flatten()
 }
 
 /// Why there is no current runtime.

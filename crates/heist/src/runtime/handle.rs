@@ -2,7 +2,7 @@
 
 use super::block_on::block_on;
 use super::context::{self, EnterGuard, TryCurrentError};
-use super::{RuntimeFlavor, RuntimeMetrics};
+use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
 use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::Closure;
@@ -25,9 +25,15 @@ impl Handle {
     /// If there is none; see [`try_current`](Self::try_current).
     #[track_caller]
     pub fn current() -> Handle {
+        Handle::current_for("Handle::current")
+    }
+
+    /// The runtime of the calling thread, for an `api` that needs one.
+    #[track_caller]
+    pub(crate) fn current_for(api: &str) -> Handle {
         match Handle::try_current() {
             Ok(handle) => handle,
-            Err(error) => panic!("Handle::current: {error}"),
+            Err(error) => panic!("{api}: {error}"),
         }
     }
 
@@ -123,6 +129,16 @@ impl Handle {
         RuntimeMetrics::new(self.scheduler.clone())
     }
 
+    /// Which runtime it is.
+    pub fn id(&self) -> Id {
+        self.scheduler.identity().id
+    }
+
+    /// The name that [`Builder::name`](super::Builder::name) gave it.
+    pub fn name(&self) -> Option<&str> {
+        self.scheduler.identity().name.as_deref()
+    }
+
     /// Whether the runtime has threads of its own.
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         self.scheduler.flavor()
@@ -132,6 +148,8 @@ impl Handle {
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle")
+            .field("id", &self.id())
+            .field("name", &self.name())
             .field("injected", &self.scheduler.inject_depth())
             .field("blocking", &self.scheduler.blocking)
             .finish()

@@ -63,7 +63,7 @@ impl Blocking {
 
     /// Starts a thread that [`join`](Self::join) waits for.
     pub(crate) fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        let thread = self.threads.thread();
+        let thread = self.threads.thread()?;
         let mut handles = self.handles();
         handles.retain(|handle| !handle.is_finished());
         handles.push(thread.spawn(body)?);

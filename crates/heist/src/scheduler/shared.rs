@@ -1,6 +1,7 @@
 //! What all workers of a runtime share.
 
 use super::blocking::{self, Blocking};
+use super::identity::Identity;
 use super::idle::Idle;
 use super::inject::{Closed, Inject};
 use super::pinned::Lane;
@@ -30,15 +31,20 @@ pub enum RuntimeFlavor {
 /// What a runtime's builder decides.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
+    pub(crate) identity: Identity,
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) workers: usize,
     /// Every so many ticks a worker looks at the inject queue first; found by itself if not set.
     pub(crate) tick_interval: Option<u32>,
+    /// After so many tasks a worker that `block_on` drives looks at the awaited future.
+    pub(crate) ticks_per_look: u32,
     pub(crate) blocking: blocking::Config,
     /// How poll times are counted, if they are.
     pub(crate) poll_times: Option<HistogramConfiguration>,
     /// Whether every task is pinned: nobody takes another's.
     pub(crate) thread_per_core: bool,
+    /// Drops a task that comes too late, as one that is in the runtime.
+    pub(crate) refuse: fn(&Scheduler, Runnable),
 }
 
 /// A task that runs on this scheduler, and may be run.
@@ -167,7 +173,7 @@ impl Scheduler {
         match pushed {
             Ok(()) => self.notify(),
             // Last: what a future does in its drop may be anything, also leaving this runtime.
-            Err(Closed(task)) => drop(task),
+            Err(Closed(task)) => (self.config.refuse)(self, task),
         }
     }
 }
@@ -216,6 +222,10 @@ impl Shared {
 
     pub(crate) fn flavor(&self) -> RuntimeFlavor {
         self.config.flavor
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.config.identity
     }
 
     /// How many tasks wait in the inject queue.

@@ -22,8 +22,6 @@ use std::task::{Context, Poll, Wake, Waker};
 const LIFO_STREAK: u32 = 3;
 /// A tick takes at most so many from the inject queue (W4).
 const TICK_BATCH: usize = 32;
-/// A worker that is driven by `block_on` looks at the awaited future after so many tasks.
-const TICKS_PER_LOOK: u32 = 61;
 /// How often a searcher that found nothing looks again before it sleeps. Guessed.
 const SPINS: u32 = 200;
 
@@ -103,6 +101,13 @@ pub(super) fn with_worker(
     }
 }
 
+/// The number of the worker whose thread this is, if it is one.
+pub(crate) fn worker_index() -> Option<usize> {
+    let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: (W2) as above.
+    unsafe { local.as_ref() }.map(|local| local.index)
+}
+
 impl Worker {
     pub(super) fn new(scheduler: Scheduler, index: usize, ring: ring::Owner<Runnable>) -> Self {
         let search = Search::new(index as u64 + 1, scheduler.remotes.len());
@@ -164,7 +169,7 @@ impl Worker {
                     return output;
                 }
             }
-            for _ in 0..TICKS_PER_LOOK {
+            for _ in 0..local.scheduler.config.ticks_per_look {
                 if local.step() != Step::Ran {
                     local.idle(|| woken.is_set());
                     break;
@@ -364,11 +369,11 @@ impl Local {
     /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
     /// `else_to_do`.
     fn idle(&self, else_to_do: impl Fn() -> bool) {
-        let mut core = self.core.borrow_mut();
         if else_to_do() || self.has_pinned() {
             return;
         }
-        if core.is_searching && self.scheduler.remotes.len() > 1 {
+        let is_searching = self.core.borrow().is_searching;
+        if is_searching && self.scheduler.remotes.len() > 1 {
             for _ in 0..SPINS {
                 std::hint::spin_loop();
                 if self.scheduler.has_work() || self.has_pinned() {
@@ -376,6 +381,23 @@ impl Local {
                 }
             }
         }
+        let threads = self.scheduler.blocking.threads();
+        threads.parking();
+        self.sleep(else_to_do);
+        threads.unparked();
+    }
+
+    /// Sleeps until it is woken; not at all if the callback before it has left something to do.
+    fn sleep(&self, else_to_do: impl Fn() -> bool) {
+        if else_to_do() {
+            return;
+        }
+        if let Some(task) = self.take_lifo() {
+            // Nobody is woken for what is in the slot, so it must be empty while its owner sleeps.
+            self.push(task);
+            return;
+        }
+        let mut core = self.core.borrow_mut();
         let was_searching = std::mem::take(&mut core.is_searching);
         let shared = &self.scheduler;
         let has_work = || else_to_do() || shared.has_work();

@@ -1,7 +1,7 @@
 //! Spawning with a name.
 
 use super::{JoinHandle, LocalSet, local_set};
-use crate::runtime::Handle;
+use crate::runtime::{Handle, current_or_global};
 use std::future::Future;
 use std::io;
 
@@ -37,20 +37,21 @@ impl<'a> Builder<'a> {
         Builder { name: Some(name) }
     }
 
-    /// Runs a future on the current runtime.
+    /// Runs a future on the current runtime; on a thread that is in none, on the global one, as
+    /// [`spawn`](super::spawn).
     ///
     /// # Errors
     /// None at present; the signature is Tokio's.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, as [`spawn`](super::spawn).
+    /// As [`spawn`](super::spawn).
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_on(future, &Handle::current())
+        self.spawn_on(future, &current_or_global())
     }
 
     /// Runs a future on the runtime of `handle`.
@@ -81,7 +82,7 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        self.spawn_blocking_on(function, &Handle::current())
+        self.spawn_blocking_on(function, &Handle::current_for("task::Builder::spawn_blocking"))
     }
 
     /// Runs a closure that may block, on the runtime of `handle`.

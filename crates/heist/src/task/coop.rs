@@ -5,6 +5,8 @@
 //! none are left, operations return `Pending` though they could go on, and wake their task at
 //! once: it goes to the end of the queue, and comes back with a new budget.
 //!
+//! Channels and I/O helpers from the tokio crate do not take part; see [`sync`](crate::sync).
+//!
 //! Code of your own takes part with [`consume_budget`], [`cooperative`] or [`poll_proceed`], and
 //! gets out of it with [`unconstrained`].
 

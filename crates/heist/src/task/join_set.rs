@@ -116,7 +116,8 @@ impl<T: 'static> JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.insert(super::spawn_blocking(f))
+        let handle = Handle::current_for("JoinSet::spawn_blocking");
+        self.insert(handle.spawn_blocking(f))
     }
 
     /// Runs a closure that may block on the runtime of `handle`, as a member of the set.

@@ -92,7 +92,7 @@ impl LocalSet {
     /// As [`Runtime::block_on`].
     #[track_caller]
     pub fn block_on<F: Future>(&self, rt: &Runtime, future: F) -> F::Output {
-        rt.block_on(self.run_until(future))
+        rt.block_on_for("LocalSet::block_on", self.run_until(future))
     }
 
     /// Waits for a future, and runs the tasks of the set meanwhile. Inside of the future

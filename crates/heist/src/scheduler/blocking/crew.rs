@@ -19,6 +19,9 @@ pub(crate) trait Host: Clone + Send + 'static {
     /// Starts a thread that runs `body`.
     fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()>;
 
+    /// Calls `act` as something that happens in the runtime.
+    fn within(&self, act: impl FnOnce());
+
     /// Called by each thread before it runs anything.
     fn started(&self);
 
@@ -44,7 +47,7 @@ impl<W: Work> Crew<W> {
     pub(super) fn submit(&self, work: W, host: &impl Host) {
         match self.0.submit(work) {
             Ok(summon) => self.follow(summon, host),
-            Err(work) => drop(work),
+            Err(work) => host.within(|| drop(work)),
         }
     }
 
@@ -82,7 +85,7 @@ impl<W: Work> Crew<W> {
             Ok(summon) => self.follow(summon, host),
             Err(orphans) => {
                 let error = Arc::new(error);
-                orphans.into_iter().for_each(|work| work.fail(&error));
+                host.within(|| orphans.into_iter().for_each(|work| work.fail(&error)));
             }
         }
     }

@@ -101,6 +101,10 @@ impl Host for Threads {
         Ok(())
     }
 
+    fn within(&self, act: impl FnOnce()) {
+        act();
+    }
+
     fn started(&self) {}
 
     fn stopping(&self) {}
@@ -211,6 +215,27 @@ fn closing() {
     assert_eq!((all_ran.load(Relaxed) + all_dropped.load(Relaxed), failed), (2, 0));
 }
 
+/// What was there before the runtime goes down, and need not wait for a thread, runs; also if
+/// its thread is only on its way, or has still to be called.
+fn closing_late() {
+    let model = Model::new(2, NEVER, None);
+    let latch = Latch::new(2);
+    model.submit(&latch, true);
+    model.submit(&latch, true);
+    assert_eq!(model.end(), (2, 0, 0), "both run");
+}
+
+/// A start that fails when the runtime is down already: its closure fails, or another thread
+/// takes it.
+fn closing_beside_a_failure() {
+    let model = Model::new(2, NEVER, Some(1));
+    let latch = Latch::new(2);
+    model.submit(&latch, false);
+    model.submit(&latch, false);
+    let (ran, failed, dropped) = model.end();
+    assert_eq!(ran + failed + dropped, 2);
+}
+
 #[test]
 fn each_closure_has_a_thread() {
     loom::model(each_has_a_thread);
@@ -234,6 +259,22 @@ fn a_closure_without_a_thread_fails() {
 #[test]
 fn closing_accounts_for_all() {
     loom::model(closing);
+}
+
+#[test]
+fn closing_leaves_what_has_a_thread() {
+    loom::model(closing_late);
+}
+
+#[test]
+fn closing_beside_a_start_that_fails() {
+    loom::model(closing_beside_a_failure);
+}
+
+#[test]
+#[should_panic(expected = "both run")]
+fn canary_close_takes_all() {
+    canary::BLOCKING_CLOSE_TAKES_ALL.model(closing_late);
 }
 
 #[test]

@@ -180,17 +180,21 @@ impl<T> Roster<T> {
         }
     }
 
-    /// Takes no more, and gives back all that nobody has taken. Threads end when they have run
-    /// what they run.
+    /// Takes no more, and gives back what would have to wait for a thread. What does not is run;
+    /// threads end when nothing is left.
     pub(super) fn close(&self) -> VecDeque<T> {
         let mut state = self.lock();
-        state.is_closed = true;
+        if std::mem::replace(&mut state.is_closed, true) {
+            return VecDeque::new();
+        }
+        let free = state.free(&self.limits);
         for sleeper in std::mem::take(&mut state.idle) {
             if !canary::BLOCKING_CLOSE_SILENT.sings() {
                 sleeper.bell.notify_one();
             }
         }
-        std::mem::take(&mut state.queue)
+        let first_to_wait = free.min(state.queue.len());
+        state.queue.split_off(first_to_wait)
     }
 
     /// After [`close`](Self::close): waits until all threads but so many have ended.
@@ -239,6 +243,17 @@ impl<T> State<T> {
         self.next_number += 1;
         self.coming = Some(self.next_number);
         Summon::Start(self.next_number)
+    }
+
+    /// How many of the queue get a thread without waiting for a closure to end: if one is coming,
+    /// as many as there may be threads beside the busy ones. If none is, the queue is empty or
+    /// waits for those.
+    fn free(&self, limits: &Limits) -> usize {
+        if self.coming.is_none() || canary::BLOCKING_CLOSE_TAKES_ALL.sings() {
+            return 0;
+        }
+        let busy = self.threads - self.idle.len() - 1;
+        limits.threads - busy
     }
 
     fn wake(&mut self) -> Option<Summon> {

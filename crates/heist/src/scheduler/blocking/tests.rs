@@ -17,6 +17,10 @@ impl Host for Threads {
         self.0.start(body)
     }
 
+    fn within(&self, act: impl FnOnce()) {
+        act();
+    }
+
     fn started(&self) {}
 
     fn stopping(&self) {}
