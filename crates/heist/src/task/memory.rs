@@ -222,15 +222,19 @@ mod tests {
     use std::collections::HashSet;
     use std::thread;
 
-    /// A class that nothing else in these tests uses, so that the depot's is predictable.
-    fn odd_layout() -> Layout {
-        Layout::from_size_align(LARGEST - 1, 8).unwrap()
+    fn layout(size: usize) -> Layout {
+        Layout::from_size_align(size, 8).unwrap()
     }
+
+    /// Tests run side by side, and share the depots: these sizes have one test each.
+    const GOES_ROUND: usize = LARGEST;
+    const BOUNDED: usize = LARGEST - STEP;
+    const OTHERS: usize = LARGEST - 2 * STEP;
 
     #[test]
     fn blocks_are_large_enough_and_apart() {
-        let layouts = (1..=LARGEST + STEP).map(|size| Layout::from_size_align(size, 8).unwrap());
-        for layout in layouts {
+        let sizes = (1..=OTHERS).chain(LARGEST + 1..LARGEST + STEP);
+        for layout in sizes.map(layout) {
             let blocks: Vec<_> = (0..3 * PILE).map(|_| allocate(layout)).collect();
             for (number, block) in blocks.iter().enumerate() {
                 // SAFETY: (type) each block has the layout's size.
@@ -249,7 +253,7 @@ mod tests {
     /// What one thread frees, others get: also when it has ended.
     #[test]
     fn blocks_go_round() {
-        let layout = odd_layout();
+        let layout = layout(GOES_ROUND);
         let allocate_all = move || -> HashSet<usize> {
             (0..8 * PILE).map(|_| allocate(layout).as_ptr() as usize).collect()
         };
@@ -274,7 +278,7 @@ mod tests {
 
     #[test]
     fn the_depot_is_bounded() {
-        let layout = odd_layout();
+        let layout = layout(BOUNDED);
         let class = Class::of(layout).unwrap();
         let blocks: Vec<_> = (0..2 * DEPOT / class.size()).map(|_| allocate(layout)).collect();
         // SAFETY: (type) allocated above, and used no more.
