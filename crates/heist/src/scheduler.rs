@@ -23,6 +23,8 @@ mod pinned;
 mod shared;
 mod slot;
 mod steal;
+#[cfg(test)]
+mod testing;
 mod waiting;
 mod worker;
 
