@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 /// After so many polls in a row from the LIFO slot the ring gets its turn (W3).
 const LIFO_STREAK: u32 = 3;
 /// A tick takes at most so many from the inject queue (W4).
@@ -64,6 +67,12 @@ pub(crate) enum Step {
     Idle,
     /// The runtime is going down.
     Down,
+}
+
+/// A worker that is about to sleep, or sleeps.
+#[must_use = "it must park, and then get up"]
+struct Lying {
+    has_woken_itself: bool,
 }
 
 thread_local! {
@@ -364,15 +373,24 @@ impl Local {
     /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
     /// `else_to_do`.
     fn idle(&self, else_to_do: impl Fn() -> bool) {
+        if let Some(lying) = self.lie_down(else_to_do) {
+            self.remote().parker.park();
+            self.get_up(lying);
+        }
+    }
+
+    /// All of going to sleep but the sleep. `None`: there is something to do after all. Else it
+    /// must park, and then get up.
+    fn lie_down(&self, else_to_do: impl Fn() -> bool) -> Option<Lying> {
         let mut core = self.core.borrow_mut();
         if else_to_do() || self.has_pinned() {
-            return;
+            return None;
         }
         if core.is_searching && self.scheduler.remotes.len() > 1 {
             for _ in 0..SPINS {
                 std::hint::spin_loop();
                 if self.scheduler.has_work() || self.has_pinned() {
-                    return;
+                    return None;
                 }
             }
         }
@@ -386,13 +404,16 @@ impl Local {
         shared.wake_owners(self.index);
         if shared.is_down() {
             // No wake-up may be coming: a searcher that has left counts as searching for ever.
-            return;
+            return None;
         }
-        drop(core);
         self.counters.parks(Clock::now());
-        self.remote().parker.park();
+        Some(Lying { has_woken_itself: sleeper == Some(self.index) })
+    }
+
+    /// It has been unparked.
+    fn get_up(&self, lying: Lying) {
         let now = Clock::now();
-        self.counters.unparked(now, sleeper == Some(self.index));
+        self.counters.unparked(now, lying.has_woken_itself);
         let mut core = self.core.borrow_mut();
         // Whoever woke this worker has counted it as searching.
         core.is_searching = true;
