@@ -86,7 +86,7 @@ fn l4_at_least_every_127_ticks() {
         }
     });
     for _ in 0..20 {
-        (0..100).for_each(|_| drop(stage.step(0)));
+        (0..100).for_each(|_| assert_eq!(stage.step(0), Step::Ran));
         stage.spawn(log.task(0));
         let ticks = (1..).find(|_| {
             clock.advance(Duration::from_nanos(10));
@@ -220,6 +220,34 @@ fn w6_the_slot_is_robbed_last() {
     });
     assert_eq!(log.take(), [0, 1, 2, 3, 4].map(|number| (1, number)));
     assert!(stage.is_asleep(1));
+}
+
+/// W6: as long as there is a task in any ring, no slot is robbed. Workers 0 and 1 are in polls, and
+/// both have something in their slots.
+#[test]
+fn w6_rings_come_before_slots() {
+    for seed in 0..50 {
+        let (stage, log) = (Stage::new(3, Some(u32::MAX), seed), Log::default());
+        let at = log.clone();
+        stage.spawn(async move {
+            let stage = super::stage();
+            stage.spawn(at.task(0));
+            assert_eq!(stage.step(1), Step::Ran);
+        });
+        let at = log.clone();
+        stage.spawn(async move {
+            let stage = super::stage();
+            (1..3).for_each(|number| drop(stage.spawn(at.task(number))));
+            assert_eq!(stage.step(2), Step::Ran);
+            assert_eq!(at.take(), [(2, 1)]);
+            assert_eq!(stage.step(2), Step::Ran);
+            assert_eq!(stage.step(2), Step::Ran);
+        });
+        assert_eq!(stage.step(0), Step::Ran);
+        let mut robbed = log.take();
+        robbed.sort_unstable();
+        assert_eq!(robbed, [(2, 0), (2, 2)]);
+    }
 }
 
 /// F1: whoever has the tasks, a searcher finds them.
