@@ -1,6 +1,6 @@
 //! Tasks to put into a place that is tested by itself: each says what became of it.
 
-use crate::task::{self, Notified, Schedule, TaskRef};
+use crate::task::{self, Notified, Ran, Schedule, TaskRef};
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
@@ -57,7 +57,7 @@ impl Log {
 }
 
 pub(super) fn run(task: Notified<Nowhere>) {
-    assert!(task.run(&Nowhere).is_none());
+    assert!(matches!(task.run(&Nowhere), Ran::Done));
 }
 
 /// Done in its first poll. Its end is logged when it is dropped.

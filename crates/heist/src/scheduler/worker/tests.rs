@@ -75,8 +75,7 @@ impl Stage {
 
     /// Whether a step would do anything: it is awake or has been woken, and in no step already.
     fn can_step(&self, index: usize) -> bool {
-        !self.stepping.borrow().contains(&index)
-            && (!self.is_lying(index) || self.is_woken(index))
+        !self.stepping.borrow().contains(&index) && (!self.is_lying(index) || self.is_woken(index))
     }
 
     fn is_lying(&self, index: usize) -> bool {

@@ -202,6 +202,11 @@ fn check(stage: &Stage) {
     assert_eq!(idle, asleep, "who sleeps is counted, and who is woken is not (I4)");
     assert_eq!(searching, seeking + woken, "who searches or is woken is counted");
     assert!(searching <= stage.players.len(), "I3");
+    let in_polls = stage.stepping.borrow();
+    assert!(
+        in_polls.iter().all(|index| !stage.is_searching(*index)),
+        "who runs is no searcher (I2)"
+    );
     if in_rings + injected > 0 && idle > 0 {
         assert!(searching > 0, "there is work, {idle} sleep, and nobody comes (I1)");
     }
