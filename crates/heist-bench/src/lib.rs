@@ -23,7 +23,6 @@ pub mod error;
 pub mod order;
 pub mod progress;
 pub mod report;
-pub mod rng;
 pub mod run;
 pub mod select;
 pub mod stats;

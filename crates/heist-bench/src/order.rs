@@ -1,6 +1,6 @@
 //! In which order the sides of a bench take their turns.
 
-use crate::rng::Rng;
+use heist_testing::Rng;
 
 /// Fixed, so that two runs of one command line interleave alike.
 const SEED: u64 = 0x6865_6973_7400;

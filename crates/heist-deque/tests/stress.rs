@@ -9,9 +9,10 @@ mod support;
 
 use heist_deque::ring::Full;
 use heist_deque::{deque, ring};
+use heist_testing::{Rng, scaled};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use support::{Item, Ledger, Rng, scaled};
+use support::{Item, Ledger};
 
 const WORKERS: u64 = 8;
 

@@ -19,6 +19,14 @@ pub(crate) const SLOT_NO_HEAVY_BARRIER: Canary = Canary::new("slot no heavy barr
 pub(crate) const SLOT_NO_CONTEST: Canary = Canary::new("slot no contest");
 /// A task is in the slot before what was written to it is visible.
 pub(crate) const SLOT_PUT_RELAXED: Canary = Canary::new("slot put relaxed");
+/// A task woken elsewhere reaches its set, and whoever runs the set is not told.
+pub(crate) const LOCAL_PUSH_SILENT: Canary = Canary::new("local push silent");
+/// What belongs to the thread of a set is lent to others.
+pub(crate) const LOCAL_LENT_TO_ALL: Canary = Canary::new("local lent to all");
+/// The end of a set does not wait for tasks that are on their way.
+pub(crate) const LOCAL_END_IMPATIENT: Canary = Canary::new("local end impatient");
+/// The end of a set waits for tasks that are on their way, and is not told when they come.
+pub(crate) const LOCAL_END_SILENT: Canary = Canary::new("local end silent");
 /// A worker goes to sleep without looking once more.
 pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 /// A submitter does not order its push before its look at who is idle.
@@ -35,6 +43,12 @@ pub(crate) const IDLE_NO_LOOK_FOR_OTHERS: Canary = Canary::new("idle no look for
 pub(crate) const LANE_END_DOES_NOT_WAIT: Canary = Canary::new("lane end does not wait");
 /// A worker that finds its inbox empty says so after it has given the lock back.
 pub(crate) const LANE_CLEARED_UNLOCKED: Canary = Canary::new("lane cleared unlocked");
+/// The length of a list of the inject queue is written after its lock was given back.
+pub(crate) const INJECT_LENGTH_UNLOCKED: Canary = Canary::new("inject length unlocked");
+/// A batch is taken from the inject queue task by task.
+pub(crate) const INJECT_LOCK_PER_TASK: Canary = Canary::new("inject lock per task");
+/// A task is put into an inject queue that is closed.
+pub(crate) const INJECT_CLOSE_UNSEEN: Canary = Canary::new("inject close unseen");
 /// A blocking thread runs what it took and calls nobody for what is left.
 pub(crate) const BLOCKING_NO_CHAIN: Canary = Canary::new("blocking no chain");
 /// A blocking thread that slept too long ends though it has been called for.

@@ -1,34 +1,16 @@
 //! The world outside: threads, parking, time, randomness. All of it goes through here.
 
 mod affinity;
+mod clock;
 mod parker;
 mod threads;
 
 pub(crate) use affinity::Cores;
+pub(crate) use clock::Clock;
+#[cfg(all(test, not(loom)))]
+pub(crate) use clock::StoppedClock;
 pub(crate) use parker::Parker;
 pub(crate) use threads::{ThreadSpec, this_thread};
-
-use std::time::{Duration, Instant};
-
-/// A point in time.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock(Instant);
-
-impl Clock {
-    pub(crate) fn now() -> Self {
-        Clock(Instant::now())
-    }
-
-    /// How long ago `earlier` was; nothing if it was later.
-    pub(crate) fn since(self, earlier: Clock) -> Duration {
-        self.0.saturating_duration_since(earlier.0)
-    }
-
-    #[cfg(all(test, not(loom)))]
-    pub(crate) fn plus(self, duration: Duration) -> Self {
-        Clock(self.0 + duration)
-    }
-}
 
 /// A small generator (xorshift64*), for choosing victims.
 pub(crate) struct Rng(u64);

@@ -25,6 +25,8 @@ mod pinned;
 mod shared;
 mod slot;
 mod steal;
+#[cfg(test)]
+mod testing;
 mod waiting;
 mod worker;
 

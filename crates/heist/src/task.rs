@@ -135,6 +135,9 @@ impl<S: Schedule> Notified<S> {
 /// A runnable task that nobody will run is cancelled: what is in a queue when the queue goes.
 impl<S: Schedule> Drop for Notified<S> {
     fn drop(&mut self) {
+        if heist_sync::model_has_failed() {
+            return;
+        }
         let why = JoinError::cancelled(self.task.header().id);
         // SAFETY: (T2) this was the one right to run it.
         unsafe { self.task.cancel(why) };

@@ -3,6 +3,7 @@
 mod support;
 
 use heist::task::{self, Builder, JoinSet, LocalSet, spawn_local};
+use heist_testing::scaled;
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -254,7 +255,7 @@ fn t6_futures_are_dropped_at_home_whatever_their_state() {
 
 #[test]
 fn t6_futures_are_dropped_at_home_when_wake_ups_race_with_the_end() {
-    let rounds = 300;
+    let rounds = scaled(300) as usize;
     let tasks = 20;
     let home = Home::default();
     for round in 0..rounds {

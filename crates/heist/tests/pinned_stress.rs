@@ -6,13 +6,14 @@
 mod support;
 
 use heist::task::{JoinHandle, spawn_pinned, yield_now};
+use heist_testing::{Rng, scaled, seed};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 use support::resident::{Register, Resident};
-use support::{Counted, Rng, runtime, scaled, seed};
+use support::{Counted, runtime};
 
 #[derive(Clone, Default)]
 struct World {
@@ -64,7 +65,7 @@ impl World {
                 world.wake_some(2, &mut rng);
                 world.wait(&mut rng).await;
                 if depth > 0 && rng.below(8) == 0 {
-                    drop(world.any(Rng::new(rng.next()), depth - 1));
+                    drop(world.any(Rng::new(rng.next_u64()), depth - 1));
                 }
             }
             resident.check();
@@ -79,7 +80,7 @@ impl World {
                 world.wake_some(2, &mut rng);
                 world.wait(&mut rng).await;
                 if depth > 0 && rng.below(8) == 0 {
-                    drop(world.any(Rng::new(rng.next()), depth - 1));
+                    drop(world.any(Rng::new(rng.next_u64()), depth - 1));
                 }
                 yield_now().await;
             }
@@ -99,10 +100,10 @@ fn round(round: u64) {
     let runtime = runtime(1 + rng.below(8) as usize);
     let world = World::default();
     let entered = runtime.enter();
-    let mut joins: Vec<_> = (0..100).map(|_| world.any(Rng::new(rng.next()), 2)).collect();
+    let mut joins: Vec<_> = (0..100).map(|_| world.any(Rng::new(rng.next_u64()), 2)).collect();
     let stop = Arc::new(AtomicBool::new(false));
     let waking = {
-        let (world, stop, mut rng) = (world.clone(), stop.clone(), Rng::new(rng.next()));
+        let (world, stop, mut rng) = (world.clone(), stop.clone(), Rng::new(rng.next_u64()));
         thread::spawn(move || {
             while !stop.load(Ordering::SeqCst) {
                 world.wake_some(3, &mut rng);
@@ -115,7 +116,7 @@ fn round(round: u64) {
         match rng.below(3) {
             0 => joins[at].abort(),
             1 if joins.len() > 1 => drop(joins.swap_remove(at)),
-            _ => joins.push(world.any(Rng::new(rng.next()), 2)),
+            _ => joins.push(world.any(Rng::new(rng.next_u64()), 2)),
         }
     }
     drop(entered);

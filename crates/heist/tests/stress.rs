@@ -6,12 +6,13 @@
 mod support;
 
 use heist::task::yield_now;
+use heist_testing::{Rng, scaled, seed};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-use support::{Counted, Rng, runtime, scaled, seed};
+use support::{Counted, runtime};
 
 /// Spawns a tree of tasks; each node yields, hands over, or waits for its children.
 fn tree(
@@ -25,7 +26,7 @@ fn tree(
         let mut joins = Vec::new();
         if depth > 0 {
             for _ in 0..1 + rng.below(4) {
-                joins.push(heist::spawn(tree(depth - 1, Rng::new(rng.next()), count.clone())));
+                joins.push(heist::spawn(tree(depth - 1, Rng::new(rng.next_u64()), count.clone())));
                 if rng.below(3) == 0 {
                     yield_now().await;
                 }

@@ -4,6 +4,7 @@ mod support;
 
 use heist::runtime::{Builder, Runtime};
 use heist::task::{JoinHandle, yield_now};
+use heist_testing::scaled;
 use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -136,7 +137,7 @@ fn every_life_ends_once() {
 /// T2: a task that is woken from many threads at once is polled by one thread at a time.
 #[test]
 fn t2_a_task_runs_on_one_thread_at_a_time() {
-    let runtime = runtime(4);
+    let (runtime, rounds) = (runtime(4), scaled(2000) as usize);
     let place: Arc<Mutex<Option<Waker>>> = Arc::default();
     let (inside, polls) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let join = {
@@ -146,16 +147,14 @@ fn t2_a_task_runs_on_one_thread_at_a_time() {
             *place.lock().unwrap() = Some(cx.waker().clone());
             thread::yield_now();
             assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1, "polled by two threads");
-            match polls.fetch_add(1, Ordering::SeqCst) {
-                2000.. => Poll::Ready(()),
-                _ => Poll::Pending,
-            }
+            let is_over = polls.fetch_add(1, Ordering::SeqCst) >= rounds;
+            if is_over { Poll::Ready(()) } else { Poll::Pending }
         }))
     };
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                while polls.load(Ordering::SeqCst) <= 2000 {
+                while polls.load(Ordering::SeqCst) <= rounds {
                     let waker = place.lock().unwrap().clone();
                     waker.into_iter().for_each(Waker::wake);
                 }

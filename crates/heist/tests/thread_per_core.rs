@@ -4,13 +4,14 @@ mod support;
 
 use heist::runtime::{Builder, Runtime};
 use heist::task::{self, JoinSet, yield_now};
+use heist_testing::{Rng, scaled, seed};
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
-use support::{Counted, Rng, scaled, seed};
+use support::Counted;
 
 fn thread_per_core(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();
@@ -152,7 +153,7 @@ fn t6_seeded_load_with_aborts_and_shutdown() {
         let mut joins = Vec::new();
         for number in 0..200 {
             let (held, pool) = (Counted(drops.clone()), pool.clone());
-            let (mut own, mut home) = (Rng::new(rng.next()), None);
+            let (mut own, mut home) = (Rng::new(rng.next_u64()), None);
             let mut left = own.below(30);
             made += 1;
             joins.push(runtime.spawn(poll_fn(move |cx| {

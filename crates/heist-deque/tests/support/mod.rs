@@ -1,46 +1,7 @@
-//! What the stress and drop tests share: a seeded generator and a ledger of items.
+//! What the stress tests share: a ledger of items.
 
+use heist_testing::seed;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-
-/// A number from the environment, or `default`.
-fn setting<N: std::str::FromStr>(name: &str, default: N) -> N {
-    match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")),
-        Err(_) => default,
-    }
-}
-
-/// The seed of this run; `HEIST_STRESS_SEED` sets it.
-pub fn seed() -> u64 {
-    setting("HEIST_STRESS_SEED", 0x05EE_DED0)
-}
-
-/// `count` times `HEIST_STRESS_SCALE`.
-pub fn scaled(count: u64) -> u64 {
-    ((count as f64 * setting("HEIST_STRESS_SCALE", 1.0)) as u64).max(1000)
-}
-
-/// SplitMix64.
-pub struct Rng(u64);
-
-impl Rng {
-    /// One stream per thread of a run.
-    pub fn for_thread(number: u64) -> Self {
-        Rng(seed() ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03))
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-}
 
 /// An item large enough to be torn, if anything could tear it.
 pub struct Item {

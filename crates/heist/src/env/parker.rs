@@ -45,6 +45,17 @@ impl Parker {
         debug_assert!(woken, "only a wake-up ends PARKED");
     }
 
+    /// Takes a wake-up that is kept, if there is one: what a sleeper that never sleeps needs.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn try_park(&self) -> bool {
+        self.take_wake_up()
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn is_notified(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == NOTIFIED
+    }
+
     fn take_wake_up(&self) -> bool {
         // Acquire: pairs with the Release in unpark().
         self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED

@@ -1,6 +1,7 @@
 //! How the threads of a runtime are made.
 
 use super::Cores;
+use heist_sync::thread_local;
 use std::cell::Cell;
 use std::fmt;
 use std::io;
@@ -115,15 +116,15 @@ fn call(callback: Option<&Callback>) {
 pub(crate) fn this_thread() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
+        static NUMBER: Cell<u64> = Cell::new(0);
     }
-    let number = NUMBER.get();
+    let number = NUMBER.with(Cell::get);
     if number > 0 {
         return number;
     }
     // Relaxed: uniqueness is all that is asked of it.
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    NUMBER.set(number);
+    NUMBER.with(|mine| mine.set(number));
     number
 }
 

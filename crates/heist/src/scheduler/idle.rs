@@ -211,6 +211,13 @@ impl Idle {
         if !canary::IDLE_NO_RECHECK.sings() && has_work() { self.wake_one() } else { None }
     }
 
+    /// How many search, and how many are idle.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let counts = Counts(self.counts.load(Ordering::Relaxed));
+        (counts.searching() as usize, counts.idle() as usize)
+    }
+
     /// Every sleeper, to be unparked because the runtime goes down. They count as searching then.
     ///
     /// A worker that goes to sleep at the same time looks, after its heavy barrier, whether the

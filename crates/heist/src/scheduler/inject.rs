@@ -3,12 +3,18 @@
 //! A list per group of producer threads, linked through the tasks themselves, behind a lock of
 //! its own that is held for a few instructions. A thread always uses the same list, so that its
 //! tasks stay in order and threads that spawn at the same time do not meet. Workers take batches:
-//! one lock, up to half a ring of tasks.
+//! one lock, up to half a ring of tasks. The protocol is told in `inject/README.md`.
 
+use crate::canary;
 use crate::metrics::{Counter, SharedCounter};
 use crate::task::{Notified, Schedule, TaskList};
 use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 pub(super) struct Inject<S: Schedule> {
     shards: Box<[CachePadded<Shard<S>>]>,
@@ -59,14 +65,14 @@ impl<S: Schedule> Inject<S> {
     fn append(&self, producer: usize, task: Notified<S>, is_new: bool) -> Result<(), Closed<S>> {
         let shard = &self.shards[producer % self.shards.len()];
         let mut list = shard.lock();
-        if list.is_closed {
+        if list.is_closed && !canary::INJECT_CLOSE_UNSEEN.sings() {
             self.cancelled.add(u64::from(!is_new));
             return Err(Closed(task));
         }
         list.tasks.push(task);
         shard.pushed.add(1);
         shard.spawned.add(u64::from(is_new));
-        shard.publish(&list);
+        shard.publish(list);
         Ok(())
     }
 
@@ -76,7 +82,7 @@ impl<S: Schedule> Inject<S> {
         let mut list = shard.lock();
         if !list.is_closed {
             list.tasks.append(tasks);
-            shard.publish(&list);
+            shard.publish(list);
         }
     }
 
@@ -97,10 +103,14 @@ impl<S: Schedule> Inject<S> {
             let Some(task) = list.tasks.pop() else { continue };
             let more = most(list.tasks.len() + 1).saturating_sub(1);
             for _ in 0..more {
+                if canary::INJECT_LOCK_PER_TASK.sings() {
+                    drop(list);
+                    list = shard.lock();
+                }
                 let Some(task) = list.tasks.pop() else { break };
                 rest(task);
             }
-            shard.publish(&list);
+            shard.publish(list);
             return Some(task);
         }
         None
@@ -136,8 +146,7 @@ impl<S: Schedule> Inject<S> {
             list.is_closed = true;
             let mut tasks = TaskList::new();
             tasks.append(&mut list.tasks);
-            shard.publish(&list);
-            drop(list);
+            shard.publish(list);
             self.cancel(tasks);
         }
     }
@@ -161,7 +170,15 @@ impl<S: Schedule> Shard<S> {
         self.len.load(Ordering::Relaxed)
     }
 
-    fn publish(&self, list: &List<S>) {
-        self.len.store(list.tasks.len(), Ordering::Relaxed);
+    /// Writes the length, and gives the lock back only then: lengths are written in the order in
+    /// which the list was changed.
+    fn publish(&self, list: MutexGuard<'_, List<S>>) {
+        let len = list.tasks.len();
+        let mut list = Some(list);
+        if canary::INJECT_LENGTH_UNLOCKED.sings() {
+            list = None;
+        }
+        self.len.store(len, Ordering::Relaxed);
+        drop(list);
     }
 }

@@ -124,6 +124,22 @@ mod tests {
         }
     }
 
+    /// W5: it is tuned by the clock, and by the time of polls alone: a rest is no poll.
+    #[test]
+    fn w5_rests_do_not_count() {
+        let clock = crate::env::StoppedClock::stop();
+        let mut pace = pace(None);
+        for _ in 0..50 {
+            for _ in 0..1000 {
+                clock.advance(Duration::from_micros(10));
+                pace.tick(|| 1000);
+            }
+            clock.advance(Duration::from_secs(1));
+            pace.rested(Clock::now());
+        }
+        assert!(pace.interval.abs_diff(20) <= 1, "{}", pace.interval);
+    }
+
     /// W5, L4: a set interval stays; one that is found ends with the ring too.
     #[test]
     fn l4_looks_come_in_time() {

@@ -73,14 +73,20 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// F1: every round reaches every worker once.
+    /// F1: every round reaches every worker once; it may begin with any, and go either way.
     #[test]
     fn f1_every_worker_is_reached() {
-        let mut search = Search::new(7, 5);
-        for _ in 0..100 {
-            let mut seen: Vec<usize> = search.order().collect();
-            seen.sort_unstable();
-            assert_eq!(seen, [0, 1, 2, 3, 4]);
+        for workers in [3, 4, 5, 6] {
+            let mut search = Search::new(7, workers);
+            let mut orders = std::collections::HashSet::new();
+            for _ in 0..200 {
+                let order: Vec<usize> = search.order().collect();
+                let mut seen = order.clone();
+                seen.sort_unstable();
+                assert_eq!(seen, (0..workers).collect::<Vec<_>>());
+                orders.insert(order);
+            }
+            assert_eq!(orders.len(), 2 * workers);
         }
     }
 }

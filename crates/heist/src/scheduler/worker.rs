@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 /// After so many polls in a row from the LIFO slot the ring gets its turn (W3).
 const LIFO_STREAK: u32 = 3;
 /// A tick takes at most so many from the inject queue (W4).
@@ -62,6 +65,12 @@ pub(crate) enum Step {
     Idle,
     /// The runtime is going down.
     Down,
+}
+
+/// A worker that is about to sleep, or sleeps.
+#[must_use = "it must park, and then get up"]
+struct Lying {
+    has_woken_itself: bool,
 }
 
 thread_local! {
@@ -369,33 +378,38 @@ impl Local {
     /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
     /// `else_to_do`.
     fn idle(&self, else_to_do: impl Fn() -> bool) {
-        if else_to_do() || self.has_pinned() {
+        if else_to_do() || self.finds_while_waiting() {
             return;
-        }
-        let is_searching = self.core.borrow().is_searching;
-        if is_searching && self.scheduler.remotes.len() > 1 {
-            for _ in 0..SPINS {
-                std::hint::spin_loop();
-                if self.scheduler.has_work() || self.has_pinned() {
-                    return;
-                }
-            }
         }
         let threads = self.scheduler.blocking.threads();
         threads.parking();
-        self.sleep(else_to_do);
+        if let Some(lying) = self.lie_down(else_to_do) {
+            self.remote().parker.park();
+            self.get_up(lying);
+        }
         threads.unparked();
     }
 
-    /// Sleeps until it is woken; not at all if the callback before it has left something to do.
-    fn sleep(&self, else_to_do: impl Fn() -> bool) {
-        if else_to_do() {
-            return;
+    /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
+    fn finds_while_waiting(&self) -> bool {
+        let is_searching = self.core.borrow().is_searching && self.scheduler.remotes.len() > 1;
+        let looks = if is_searching { SPINS } else { 0 };
+        (0..looks).any(|_| {
+            std::hint::spin_loop();
+            self.scheduler.has_work() || self.has_pinned()
+        })
+    }
+
+    /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps
+    /// left by the callback that was called before. Else it must park, and then get up.
+    fn lie_down(&self, else_to_do: impl Fn() -> bool) -> Option<Lying> {
+        if else_to_do() || self.has_pinned() {
+            return None;
         }
         if let Some(task) = self.take_lifo() {
             // Nobody is woken for what is in the slot, so it must be empty while its owner sleeps.
             self.push(task);
-            return;
+            return None;
         }
         let mut core = self.core.borrow_mut();
         let was_searching = std::mem::take(&mut core.is_searching);
@@ -408,13 +422,16 @@ impl Local {
         shared.wake_owners(self.index);
         if shared.is_down() {
             // No wake-up may be coming: a searcher that has left counts as searching for ever.
-            return;
+            return None;
         }
-        drop(core);
         self.counters.parks(Clock::now());
-        self.remote().parker.park();
+        Some(Lying { has_woken_itself: sleeper == Some(self.index) })
+    }
+
+    /// It has been unparked.
+    fn get_up(&self, lying: Lying) {
         let now = Clock::now();
-        self.counters.unparked(now, sleeper == Some(self.index));
+        self.counters.unparked(now, lying.has_woken_itself);
         let mut core = self.core.borrow_mut();
         // Whoever woke this worker has counted it as searching.
         core.is_searching = true;

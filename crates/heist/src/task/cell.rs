@@ -535,8 +535,10 @@ impl<F: Future, S: Schedule> Drop for DropFuture<'_, F, S> {
 /// Calls `f`, whose panic is nobody's (T7).
 fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        // Dropping it may panic once more.
-        std::mem::forget(payload);
+        // Dropping it may panic once more, and what that leaves may again: there it ends.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(payload);
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 //! | `context` | which set a thread is in |
 
 mod context;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod scheduler;
 
 pub(super) use context::spawn_with;

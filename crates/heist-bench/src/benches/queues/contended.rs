@@ -23,9 +23,9 @@ use super::sides::{
 };
 use super::{Attempt, Queue};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
-use crate::rng::Rng;
 use crate::tally::{Mismatch, Tally};
 use crate::unit::Unit;
+use heist_testing::Rng;
 
 /// Per number of thieves.
 const ITEMS: u64 = 200_000;

@@ -2,6 +2,7 @@
 
 use super::scheduler::LocalScheduler;
 use crate::task::JoinHandle;
+use heist_sync::thread_local;
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
@@ -9,7 +10,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 thread_local! {
-    static CURRENT: RefCell<Option<LocalScheduler>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<LocalScheduler>> = RefCell::new(None);
 }
 
 /// Makes a [`LocalSet`](super::LocalSet) the one that [`spawn_local`] uses, for as long as it

@@ -1,12 +1,14 @@
 //! The queues of a [`LocalSet`](super::LocalSet), and its end.
 
+use crate::canary;
 use crate::env::this_thread;
 use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
+use heist_sync::{Condvar, Mutex, MutexGuard, UnsafeCell};
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::panic::Location;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 
 /// How many tasks run in one turn of the set, before others on its thread have theirs. Guessed.
@@ -48,7 +50,7 @@ struct Remote {
 /// A value that belongs to one thread. Others see that it is there, and no more.
 struct Owned<T> {
     owner: u64,
-    value: T,
+    value: UnsafeCell<T>,
 }
 
 // SAFETY: (T6) get() lends the value to its own thread alone.
@@ -56,11 +58,18 @@ unsafe impl<T: Send> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
     fn new(value: T) -> Self {
-        Owned { owner: this_thread(), value }
+        Owned { owner: this_thread(), value: UnsafeCell::new(value) }
     }
 
     fn get(&self) -> Option<&T> {
-        (self.owner == this_thread()).then_some(&self.value)
+        if self.owner != this_thread() && !canary::LOCAL_LENT_TO_ALL.sings() {
+            return None;
+        }
+        // As if to write: then a model notices when two threads get this far. The value itself is
+        // only ever lent for reading.
+        let value = self.value.with_mut(|value| value.cast_const());
+        // SAFETY: (T6) this is the owner, and nobody changes the value but through its cells.
+        Some(unsafe { &*value })
     }
 }
 
@@ -182,7 +191,7 @@ impl LocalScheduler {
             while let Some(task) = self.next() {
                 drop(task);
             }
-            if state.ending.get() == 0 {
+            if state.ending.get() == 0 || canary::LOCAL_END_IMPATIENT.sings() {
                 break;
             }
             self.wait_for_remote();
@@ -192,9 +201,10 @@ impl LocalScheduler {
     }
 
     fn wait_for_remote(&self) {
-        let is_empty = |remote: &mut Remote| remote.runnable.len() == 0;
-        let waited = self.0.has_come.wait_while(self.remote(), is_empty);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        let mut remote = self.remote();
+        while remote.runnable.len() == 0 {
+            remote = self.0.has_come.wait(remote);
+        }
     }
 }
 
@@ -209,8 +219,8 @@ impl Schedule for LocalScheduler {
         }
         let mut remote = self.remote();
         remote.runnable.push(task);
-        let waker = remote.waker.take();
-        if remote.is_closing {
+        let waker = remote.waker.take().filter(|_| !canary::LOCAL_PUSH_SILENT.sings());
+        if remote.is_closing && !canary::LOCAL_END_SILENT.sings() {
             self.0.has_come.notify_one();
         }
         drop(remote);

@@ -1,14 +1,21 @@
 //! Random numbers that are the same in each run.
 
-/// SplitMix64: enough to vary burst sizes and orders, with nothing to depend on.
+/// SplitMix64: enough to vary sizes and orders, with nothing to depend on.
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
 
 impl Rng {
+    /// A stream of its own for each seed.
     pub fn new(seed: u64) -> Self {
         Rng(seed)
     }
 
+    /// One stream for each thread of a run; see [`seed`](crate::seed).
+    pub fn for_thread(number: u64) -> Self {
+        Rng(crate::seed() ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03))
+    }
+
+    /// The next number.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -18,12 +25,13 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, by multiplication: the bias is far below what a bench can see.
+    /// A number below `bound`, by multiplication: the bias is far below what anybody here could see.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// Puts `items` into another order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);

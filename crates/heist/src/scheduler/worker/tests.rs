@@ -1,0 +1,182 @@
+//! Workers without threads: a test steps them, one at a time, and sleeping is a flag.
+//!
+//! A task may step other workers while it is polled. For everybody else its worker is then in the
+//! middle of a poll, as it would be if it had a thread of its own.
+
+mod order;
+mod simulation;
+
+use super::*;
+use crate::scheduler::blocking::{self, Limits};
+use crate::scheduler::shared::{Config, RuntimeFlavor};
+use crate::scheduler::{Id, Identity};
+use crate::task::{self, JoinHandle};
+use std::panic::Location;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+struct Stage {
+    scheduler: Scheduler,
+    players: Vec<Player>,
+    /// Whose steps are going on, the innermost last.
+    stepping: RefCell<Vec<usize>>,
+}
+
+struct Player {
+    worker: Worker,
+    /// It has lain down, and has not got up since.
+    lying: RefCell<Option<Lying>>,
+}
+
+thread_local! {
+    static STAGE: RefCell<Weak<Stage>> = const { RefCell::new(Weak::new()) };
+}
+
+/// The stage of this thread, for tasks on it.
+fn stage() -> Rc<Stage> {
+    STAGE.with_borrow(Weak::upgrade).expect("tasks are polled by a stage")
+}
+
+impl Stage {
+    /// So many workers, all awake; `seed` decides whom they rob.
+    fn new(workers: usize, tick_interval: Option<u32>, seed: u64) -> Rc<Stage> {
+        let limits = Limits { threads: 1, keep_alive: Duration::ZERO };
+        let blocking = blocking::Config { limits, threads: crate::env::ThreadSpec::new() };
+        let flavor = RuntimeFlavor::MultiThread;
+        let (scheduler, workers) = Scheduler::new(Config {
+            identity: Identity { id: Id::next(), name: None },
+            flavor,
+            workers,
+            tick_interval,
+            ticks_per_look: 61,
+            blocking,
+            poll_times: None,
+            thread_per_core: false,
+            refuse: |_, task| drop(task),
+        });
+        for worker in &workers {
+            let count = scheduler.remotes.len();
+            let core = &mut *worker.local.core.borrow_mut();
+            core.search = Search::new(seed ^ worker.local.index as u64, count);
+        }
+        let player = |worker| Player { worker, lying: RefCell::new(None) };
+        let players = workers.into_iter().map(player).collect();
+        let stage = Rc::new(Stage { scheduler, players, stepping: RefCell::default() });
+        STAGE.set(Rc::downgrade(&stage));
+        stage
+    }
+
+    /// A task from whoever is stepping, or from outside.
+    fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let (task, join) = task::new(future, Location::caller());
+        self.scheduler.submit(task);
+        join
+    }
+
+    /// Whether a step would do anything: it is awake or has been woken, and in no step already.
+    fn can_step(&self, index: usize) -> bool {
+        !self.stepping.borrow().contains(&index) && (!self.is_lying(index) || self.is_woken(index))
+    }
+
+    fn is_lying(&self, index: usize) -> bool {
+        self.players[index].lying.borrow().is_some()
+    }
+
+    /// Whether it has lain down and been unparked.
+    fn is_woken(&self, index: usize) -> bool {
+        self.is_lying(index) && self.remote(index).parker.is_notified()
+    }
+
+    fn is_asleep(&self, index: usize) -> bool {
+        self.is_lying(index) && !self.is_woken(index)
+    }
+
+    /// Gets up, or steps once and lies down if there was nothing to do.
+    fn step(&self, index: usize) -> Step {
+        assert!(self.can_step(index), "worker {index} sleeps, or is in a step");
+        let player = &self.players[index];
+        let local = &player.worker.local;
+        if let Some(lying) = player.lying.take() {
+            assert!(self.remote(index).parker.try_park());
+            local.get_up(lying);
+        }
+        self.stepping.borrow_mut().push(index);
+        let step = {
+            let _here = Here::enter(local);
+            local.step()
+        };
+        if step == Step::Idle {
+            player.lying.replace(local.lie_down(|| false));
+        }
+        self.stepping.borrow_mut().pop();
+        step
+    }
+
+    /// Steps everybody in turn until all are asleep.
+    fn run(&self) {
+        while let Some(index) = (0..self.players.len()).find(|index| self.can_step(*index)) {
+            self.step(index);
+        }
+    }
+
+    /// Whose step is going on.
+    fn worker(&self) -> Option<usize> {
+        self.stepping.borrow().last().copied()
+    }
+
+    fn remote(&self, index: usize) -> &Remote {
+        &self.scheduler.remotes[index]
+    }
+
+    fn ring_len(&self, index: usize) -> usize {
+        self.remote(index).stealer.len()
+    }
+
+    fn has_lifo(&self, index: usize) -> bool {
+        self.remote(index).lifo.has_task()
+    }
+
+    fn inject_len(&self) -> usize {
+        self.scheduler.inject.len()
+    }
+
+    /// How many workers search or have been woken to; and how many sleep (I1).
+    fn counts(&self) -> (usize, usize) {
+        self.scheduler.idle.counts()
+    }
+
+    fn is_searching(&self, index: usize) -> bool {
+        self.players[index].worker.local.core.borrow().is_searching
+    }
+
+    /// Ends the runtime, as its threads would.
+    fn shut_down(&self) {
+        self.scheduler.shut_down();
+        self.players.iter().for_each(|player| player.worker.local.drain());
+    }
+}
+
+/// Makes a worker that of this thread, inside of a step of another perhaps.
+struct Here(*const Local);
+
+impl Here {
+    fn enter(local: &Local) -> Self {
+        Here(LOCAL.replace(local))
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        LOCAL.set(self.0);
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}

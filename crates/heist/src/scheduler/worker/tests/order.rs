@@ -1,0 +1,294 @@
+//! Who runs what, in which order and in what portions, step by step (W1–W4, W6, I2, L4, Q5).
+
+use super::*;
+use std::sync::{Arc, Mutex};
+
+/// Which task ran on which worker, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<(usize, u32)>>>);
+
+impl Log {
+    fn ran(&self, number: u32) {
+        self.0.lock().unwrap().push((stage().worker().unwrap(), number));
+    }
+
+    /// A task that is done in its first poll.
+    fn task(&self, number: u32) -> impl Future<Output = ()> + Send + use<> {
+        let log = self.clone();
+        async move { log.ran(number) }
+    }
+
+    /// The tasks that ran since the last call.
+    fn tasks(&self) -> Vec<u32> {
+        self.take().into_iter().map(|(_, number)| number).collect()
+    }
+
+    fn take(&self) -> Vec<(usize, u32)> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// Runs `f` inside of a task on worker 0, in one step of it.
+fn on_worker(stage: &Stage, f: impl FnOnce() + Send + 'static) {
+    stage.spawn(async move { f() });
+    assert_eq!(stage.step(0), Step::Ran);
+}
+
+/// An interval that never ends, after the look that every worker begins with.
+fn stage_without_looks(workers: usize) -> Rc<Stage> {
+    let stage = Stage::new(workers, Some(u32::MAX), 7);
+    on_worker(&stage, || {});
+    stage
+}
+
+/// W1: the LIFO slot, then the ring, then the inject queue.
+#[test]
+fn w1_own_tasks_come_first() {
+    let (stage, log) = (stage_without_looks(1), Log::default());
+    let at = log.clone();
+    on_worker(&stage, move || {
+        (0..3).for_each(|number| drop(super::stage().spawn(at.task(number))))
+    });
+    stage.spawn(log.task(10));
+    stage.run();
+    assert_eq!(log.tasks(), [2, 0, 1, 10]);
+}
+
+/// W1, L4: when it is time to look, the inject queue comes first; and it is, every so many ticks.
+#[test]
+fn w1_l4_a_look_comes_first_and_in_time() {
+    for interval in [1, 2, 5] {
+        let (stage, log) = (Stage::new(1, Some(interval), 7), Log::default());
+        let at = log.clone();
+        // The first step is a look, whatever the interval.
+        on_worker(&stage, move || {
+            (0..10).for_each(|number| drop(super::stage().spawn(at.task(number))));
+        });
+        stage.spawn(log.task(10));
+        stage.run();
+        let place = log.tasks().iter().position(|number| *number == 10);
+        assert_eq!(place, Some(interval as usize - 1));
+    }
+}
+
+/// L4: with an interval that is found by itself too, and tasks that never end.
+#[test]
+fn l4_at_least_every_127_ticks() {
+    let clock = crate::env::StoppedClock::stop();
+    let (stage, log) = (Stage::new(1, None, 7), Log::default());
+    on_worker(&stage, || {
+        for _ in 0..200 {
+            super::stage().spawn(async {
+                loop {
+                    task::yield_now().await;
+                }
+            });
+        }
+    });
+    for _ in 0..20 {
+        (0..100).for_each(|_| assert_eq!(stage.step(0), Step::Ran));
+        stage.spawn(log.task(0));
+        let ticks = (1..1000).find(|_| {
+            clock.advance(Duration::from_nanos(10));
+            stage.step(0);
+            !log.tasks().is_empty()
+        });
+        assert!(ticks.is_some_and(|ticks| ticks <= 127), "{ticks:?}");
+    }
+}
+
+/// W2: a spawn on a worker stays there; one from outside goes to the inject queue.
+#[test]
+fn w2_a_spawn_goes_to_its_worker() {
+    let stage = stage_without_looks(2);
+    on_worker(&stage, || drop(super::stage().spawn(async {})));
+    assert!(stage.has_lifo(0));
+    assert_eq!((stage.ring_len(0), stage.inject_len()), (0, 0));
+    stage.spawn(async {});
+    assert_eq!((stage.ring_len(0), stage.inject_len()), (0, 1));
+}
+
+/// W3, F2: each of these puts the next into the slot. After three in a row the ring has its turn,
+/// and what is in the slot waits behind it.
+#[test]
+fn w3_the_ring_has_its_turn_after_three() {
+    fn chain(log: Log, number: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            log.ran(number);
+            if number < 7 {
+                super::stage().spawn(chain(log.clone(), number + 1));
+            }
+        })
+    }
+    let (stage, log) = (stage_without_looks(1), Log::default());
+    let at = log.clone();
+    on_worker(&stage, move || {
+        super::stage().spawn(at.task(100));
+        super::stage().spawn(at.task(101));
+        super::stage().spawn(chain(at, 0));
+    });
+    stage.run();
+    assert_eq!(log.tasks(), [0, 1, 2, 100, 101, 3, 4, 5, 6, 7]);
+}
+
+/// W3: a task that is woken goes to the slot, and what was there to the end of the ring.
+#[test]
+fn w3_the_slot_holds_what_was_woken_last() {
+    let (stage, log) = (stage_without_looks(1), Log::default());
+    let at = log.clone();
+    on_worker(&stage, move || {
+        (0..4).for_each(|number| drop(super::stage().spawn(at.task(number))))
+    });
+    assert!(stage.has_lifo(0));
+    assert_eq!(stage.ring_len(0), 3);
+    stage.run();
+    assert_eq!(log.tasks(), [3, 0, 1, 2]);
+}
+
+/// How many tasks one step takes from the inject queue.
+fn batch(stage: &Stage, injected: u32) -> usize {
+    (0..injected).for_each(|_| drop(stage.spawn(async {})));
+    let before = stage.inject_len();
+    assert_eq!(stage.step(0), Step::Ran);
+    before - stage.inject_len()
+}
+
+/// W4: on a tick `min(len/N + 1, 32)`.
+#[test]
+fn w4_a_look_takes_a_share() {
+    for (workers, injected, taken) in
+        [(1, 1, 1), (1, 2, 2), (1, 31, 31), (1, 500, 32), (4, 3, 1), (4, 40, 11), (4, 500, 32)]
+    {
+        // Its first step is a look.
+        let stage = Stage::new(workers, Some(u32::MAX), 7);
+        assert_eq!(batch(&stage, injected), taken, "{injected} for {workers}");
+        assert_eq!(stage.ring_len(0), taken - 1);
+    }
+}
+
+/// W4: with an empty ring up to half a ring.
+#[test]
+fn w4_an_empty_ring_takes_up_to_half_a_ring() {
+    for (workers, injected, taken) in [(1, 100, 100), (1, 500, 128), (2, 100, 51), (2, 500, 128)] {
+        let stage = stage_without_looks(workers);
+        assert_eq!(batch(&stage, injected), taken, "{injected} for {workers}");
+        assert_eq!(stage.ring_len(0), taken - 1);
+    }
+}
+
+/// W4: no more than there is room for; and at least one, though there is none.
+#[test]
+fn w4_a_share_fits_the_ring() {
+    for (own, taken) in [(250, 6), (255, 1), (256, 1)] {
+        let stage = Stage::new(1, Some(1), 7);
+        on_worker(&stage, move || (0..=own).for_each(|_| drop(super::stage().spawn(async {}))));
+        assert_eq!(stage.ring_len(0), own);
+        assert_eq!(batch(&stage, 500), taken);
+        assert_eq!(stage.ring_len(0), own + taken - 1);
+    }
+}
+
+/// Q5, Q8: the newer half of a full ring and the new one go to the inject queue, in order; nothing is
+/// lost.
+#[test]
+fn q5_an_overflow_keeps_its_order() {
+    let (stage, log) = (stage_without_looks(1), Log::default());
+    let at = log.clone();
+    on_worker(&stage, move || {
+        (0..258).for_each(|number| drop(super::stage().spawn(at.task(number))));
+    });
+    assert_eq!((stage.ring_len(0), stage.inject_len()), (128, 129));
+    stage.run();
+    // The one in the slot first; then as they were spawned.
+    assert_eq!(log.tasks(), [257].into_iter().chain(0..257).collect::<Vec<_>>());
+}
+
+/// W6, T1: while worker 0 is in a poll, worker 1 takes from the inject queue, then from the ring,
+/// and from the slot last. It finds half of the ring in one go.
+#[test]
+fn w6_the_slot_is_robbed_last() {
+    let (stage, log) = (Stage::new(2, Some(u32::MAX), 7), Log::default());
+    let at = log.clone();
+    on_worker(&stage, move || {
+        let stage = super::stage();
+        (0..5).for_each(|number| drop(stage.spawn(at.task(number))));
+        assert_eq!(stage.ring_len(0), 4);
+        assert_eq!(stage.step(1), Step::Ran);
+        assert_eq!((stage.ring_len(0), stage.ring_len(1)), (2, 1));
+        while stage.can_step(1) && stage.step(1) == Step::Ran {}
+        assert!(!stage.has_lifo(0));
+    });
+    assert_eq!(log.take(), [0, 1, 2, 3, 4].map(|number| (1, number)));
+    assert!(stage.is_asleep(1));
+}
+
+/// W6: as long as there is a task in any ring, no slot is robbed. Workers 0 and 1 are in polls, and
+/// both have something in their slots.
+#[test]
+fn w6_rings_come_before_slots() {
+    for seed in 0..50 {
+        let (stage, log) = (Stage::new(3, Some(u32::MAX), seed), Log::default());
+        let at = log.clone();
+        stage.spawn(async move {
+            let stage = super::stage();
+            stage.spawn(at.task(0));
+            assert_eq!(stage.step(1), Step::Ran);
+        });
+        let at = log.clone();
+        stage.spawn(async move {
+            let stage = super::stage();
+            (1..3).for_each(|number| drop(stage.spawn(at.task(number))));
+            assert_eq!(stage.step(2), Step::Ran);
+            assert_eq!(at.take(), [(2, 1)]);
+            assert_eq!(stage.step(2), Step::Ran);
+            assert_eq!(stage.step(2), Step::Ran);
+        });
+        assert_eq!(stage.step(0), Step::Ran);
+        let mut robbed = log.take();
+        robbed.sort_unstable();
+        assert_eq!(robbed, [(2, 0), (2, 2)]);
+    }
+}
+
+/// F1: whoever has the tasks, a searcher finds them.
+#[test]
+fn f1_every_victim_is_found() {
+    for seed in 0..20 {
+        for victim in 0..4 {
+            let (stage, log) = (Stage::new(5, Some(u32::MAX), seed), Log::default());
+            stage.spawn(log.task(0));
+            assert_eq!(stage.step(victim), Step::Ran);
+            let at = log.clone();
+            stage.spawn(async move {
+                (1..3).for_each(|number| drop(super::stage().spawn(at.task(number))));
+                let stage = super::stage();
+                assert_eq!(stage.step(4), Step::Ran);
+            });
+            stage.step(victim);
+            assert_eq!(log.take(), [(victim, 0), (4, 1)]);
+        }
+    }
+}
+
+/// I1, I2: one is woken for the first task; before it runs that, it wakes the next, and so on.
+#[test]
+fn i2_the_last_searcher_wakes_another() {
+    let stage = Stage::new(3, Some(u32::MAX), 7);
+    stage.run();
+    assert_eq!(stage.counts(), (0, 3));
+    let woken = |stage: &Stage| (0..3).filter(|index| stage.is_woken(*index)).count();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    for _ in 0..3 {
+        let seen = seen.clone();
+        stage.spawn(async move {
+            let stage = super::stage();
+            seen.lock().unwrap().push(woken(&stage));
+            if let Some(next) = (0..3).find(|index| stage.is_woken(*index)) {
+                stage.step(next);
+            }
+        });
+        assert_eq!(woken(&stage), 1);
+    }
+    stage.run();
+    assert_eq!(*seen.lock().unwrap(), [1, 1, 0]);
+}
