@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `worker` | a thread's queues and its non-blocking `step` |
+//! | `seats` | the right to run, and where a worker sleeps |
 //! | `slot` | a place for the task woken last |
 //! | `steal` | looking at the others |
 //! | `inject` | the shared queue |
@@ -22,6 +23,7 @@ mod inject;
 mod metrics;
 mod pace;
 mod pinned;
+mod seats;
 mod shared;
 mod slot;
 mod steal;

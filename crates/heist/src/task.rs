@@ -55,27 +55,22 @@ pub mod futures {
 
 /// What a task needs of its scheduler. Cheap to clone.
 pub(crate) trait Schedule: Clone + Send + Sync + 'static {
-    /// Takes a task that was woken, on whatever thread that happened.
-    fn schedule(&self, task: Notified<Self>);
-
-    /// As [`schedule`](Self::schedule), by way of the scheduler that the task itself keeps: a
-    /// scheduler that need not count a reference to get at its queues can do better than this.
-    ///
-    /// # Safety
-    /// `at` is alive until `task` is handed on. Afterwards the task may run, end and be freed by
-    /// another thread, and `at` with it.
-    unsafe fn schedule_at(at: *const Self, task: Notified<Self>) {
-        // SAFETY: (T4) the task has not been handed on yet.
-        let scheduler = unsafe { &*at }.clone();
-        scheduler.schedule(task);
-    }
+    /// The scheduler, and where it keeps a task that waits: all that the task itself has of it.
+    type Home;
 
     /// Keeps a task that is going to wait for the first time, so that it can be found when the
-    /// runtime goes down. Returns where it is kept, or `None` if the runtime is down.
-    fn adopt(&self, task: TaskRef) -> Option<usize>;
+    /// runtime goes down. `None` if the runtime is down.
+    fn adopt(&self, task: TaskRef) -> Option<Self::Home>;
 
     /// The task has ended. Returns whether it was still kept: then the caller has its reference.
-    fn release(&self, key: usize) -> bool;
+    fn release(home: Self::Home) -> bool;
+
+    /// Takes a task that was woken, on whatever thread that happened.
+    ///
+    /// # Safety
+    /// `home` is alive until `task` is handed on. Afterwards the task may run, end and be freed by
+    /// another thread, and `home` with it.
+    unsafe fn schedule(home: *const Self::Home, task: Notified<Self>);
 }
 
 /// A runnable task, and the right to run it (T1). There is at most one for each task.

@@ -151,16 +151,18 @@ impl<F: FnOnce() -> R, R> Future for Closure<F> {
 pub(crate) struct NeverWaits;
 
 impl Schedule for NeverWaits {
-    fn schedule(&self, _task: Notified<Self>) {
-        unreachable!("a closure's task is queued, running or done whenever it is woken")
-    }
+    type Home = ();
 
-    fn adopt(&self, _task: TaskRef) -> Option<usize> {
+    fn adopt(&self, _task: TaskRef) -> Option<()> {
         unreachable!("a closure's task is ready after its first poll")
     }
 
-    fn release(&self, _key: usize) -> bool {
+    fn release((): ()) -> bool {
         unreachable!("a closure's task was never adopted")
+    }
+
+    unsafe fn schedule(_home: *const (), _task: Notified<Self>) {
+        unreachable!("a closure's task is queued, running or done whenever it is woken")
     }
 }
 

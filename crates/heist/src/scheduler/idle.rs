@@ -1,4 +1,5 @@
-//! Who sleeps, who searches, who is woken. The protocol is told in `idle/README.md`.
+//! Who sleeps, who searches, who is woken. The protocol is told in `idle/README.md`. A worker goes
+//! by the number of the seat that it sits on.
 
 use crate::canary;
 use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering};

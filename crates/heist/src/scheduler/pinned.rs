@@ -6,7 +6,7 @@ mod loom_tests;
 
 pub(super) use lane::Lane;
 
-use super::shared::{Runnable, Scheduler};
+use super::shared::{Runnable, Scheduler, Shared};
 use super::worker::{self, Local};
 use std::sync::atomic::Ordering;
 
@@ -29,21 +29,9 @@ impl Scheduler {
         }
     }
 
-    /// A pinned task that was woken, or aborted, goes back to its worker.
-    pub(super) fn wake_pinned(&self, worker: usize, task: Runnable) {
-        if let Err(task) = self.try_keep(worker, task) {
-            self.wake_elsewhere(worker, task);
-        }
-    }
-
     /// On a worker of this scheduler a new task goes to its own queue; else it comes back.
     pub(super) fn try_pin(&self, task: Runnable) -> Result<(), Runnable> {
         worker::with_worker(self, task, |_| true, Local::spawn_pinned)
-    }
-
-    /// On this worker's thread a woken task goes to its own queue; else it comes back.
-    pub(super) fn try_keep(&self, worker: usize, task: Runnable) -> Result<(), Runnable> {
-        worker::with_worker(self, task, |local| local.index() == worker, Local::wake_pinned)
     }
 
     /// To the inbox of a worker whose thread this is not.
@@ -60,14 +48,24 @@ impl Scheduler {
 
     /// Something came to this worker's inbox.
     fn notify_worker(&self, worker: usize) {
-        if let Some(sleeper) = self.idle.submitted_to(worker) {
-            self.unpark(sleeper);
+        // It sits at home.
+        if let Some(seat) = self.idle.submitted_to(worker) {
+            self.wake_seat(seat);
         }
     }
 
-    /// Worker `me` is going to sleep: wakes those that sleep beside a full inbox, itself included.
-    pub(super) fn wake_owners(&self, me: usize) {
+    /// The worker on seat `mine` is going to sleep: wakes those that sleep beside a full inbox, itself
+    /// included.
+    pub(super) fn wake_owners(&self, mine: usize) {
         let has_own = |worker: usize| self.remotes[worker].lane.has_tasks();
-        self.idle.wake_owners(me, has_own, |sleeper| self.unpark(sleeper));
+        self.idle.wake_owners(mine, has_own, |seat| self.wake_seat(seat));
+    }
+}
+
+impl Shared {
+    /// On this worker's thread a task that was woken, or aborted, goes to its own queue; else it
+    /// comes back.
+    pub(super) fn try_keep(&self, worker: usize, task: Runnable) -> Result<(), Runnable> {
+        worker::with_worker(self, task, |local| local.index() == worker, Local::wake_pinned)
     }
 }

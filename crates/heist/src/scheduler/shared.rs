@@ -2,19 +2,20 @@
 
 use super::blocking::{self, Blocking};
 use super::identity::Identity;
-use super::idle::Idle;
+use super::idle::{Idle, MAX_WORKERS};
 use super::inject::{Closed, Inject};
 use super::pinned::Lane;
+use super::seats::Seat;
 use super::slot::Slot;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
-use crate::env::Parker;
 use crate::metrics::{HistogramConfiguration, Outside, WorkerCounters};
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
 use heist_deque::ring;
 use heist_sync::Barrier;
 use std::ops::Deref;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
@@ -55,14 +56,15 @@ pub(crate) type Runnable = Notified<Scheduler>;
 pub(crate) struct Scheduler {
     shared: Arc<Shared>,
     /// Which worker the tasks that have this are pinned to (W8); or ANY.
-    worker: u32,
+    worker: u16,
 }
 
-const ANY: u32 = u32::MAX;
+const ANY: u16 = u16::MAX;
 
 /// What all workers of a runtime share.
 pub(crate) struct Shared {
     pub(super) remotes: Box<[CachePadded<Remote>]>,
+    pub(super) seats: Box<[CachePadded<Seat>]>,
     pub(super) inject: Inject<Scheduler>,
     pub(super) idle: Idle,
     pub(super) waiting: Waiting,
@@ -82,7 +84,6 @@ pub(super) struct Remote {
     pub(super) lifo: Slot,
     /// Counts the worker's steps; who sees it stand still knows that a poll is going on.
     pub(super) tick: AtomicU32,
-    pub(super) parker: Parker,
     pub(super) counters: Arc<WorkerCounters>,
     pub(super) lane: Lane<Scheduler>,
 }
@@ -106,13 +107,13 @@ impl Scheduler {
                 stealer: ring.stealer(),
                 lifo: Slot::new(barrier),
                 tick: AtomicU32::new(0),
-                parker: Parker::new(),
                 counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
                 lane: Lane::new(),
             })
         };
         let shared = Arc::new(Shared {
             remotes: rings.iter().map(remote).collect(),
+            seats: rings.iter().map(|_| CachePadded::new(Seat::new())).collect(),
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             idle: Idle::new(config.workers, barrier),
             waiting: Waiting::new(),
@@ -133,7 +134,7 @@ impl Scheduler {
 
     /// The scheduler of tasks that are pinned to this worker.
     pub(super) fn pinned_to(&self, worker: usize) -> Scheduler {
-        Scheduler { shared: Arc::clone(&self.shared), worker: worker as u32 }
+        Scheduler { shared: Arc::clone(&self.shared), worker: worker as u16 }
     }
 
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
@@ -151,17 +152,6 @@ impl Scheduler {
     #[inline]
     pub(crate) fn try_submit(&self, task: Runnable) -> Result<(), Runnable> {
         if self.config.thread_per_core { self.try_pin(task) } else { worker::try_spawn(self, task) }
-    }
-
-    fn wake_any(&self, task: Runnable) {
-        if let Err(task) = worker::try_wake(self, task) {
-            self.inject(task);
-        }
-    }
-
-    #[inline]
-    pub(super) fn is_same(&self, other: &Scheduler) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// A task that was woken by a thread that is no worker.
@@ -182,16 +172,21 @@ impl Scheduler {
 const MAX_SHARDS: usize = 8;
 
 impl Shared {
+    #[inline]
+    pub(super) fn is_same(&self, other: &Shared) -> bool {
+        ptr::eq(self, other)
+    }
+
     /// Something was made runnable where others can take it.
     #[inline]
     pub(super) fn notify(&self) {
-        if let Some(sleeper) = self.idle.submitted() {
-            self.unpark(sleeper);
+        if let Some(seat) = self.idle.submitted() {
+            self.wake_seat(seat);
         }
     }
 
-    pub(super) fn unpark(&self, index: usize) {
-        self.remotes[index].parker.unpark();
+    pub(super) fn wake_seat(&self, seat: usize) {
+        self.seats[seat].wake();
     }
 
     /// Whether there is anything that a worker could take, or has to do.
@@ -217,7 +212,7 @@ impl Shared {
     }
 
     pub(super) fn wake_all(&self) {
-        self.idle.wake_all(|sleeper| self.unpark(sleeper));
+        self.idle.wake_all(|seat| self.wake_seat(seat));
     }
 
     pub(crate) fn flavor(&self) -> RuntimeFlavor {
@@ -234,43 +229,71 @@ impl Shared {
     }
 }
 
+/// The scheduler of a task that waits, and where the task is kept.
+pub(crate) struct Home {
+    shared: Arc<Shared>,
+    place: Place,
+}
+
+/// | bits | field |
+/// |---|---|
+/// | 48..64 | the worker that the task is pinned to, or [`ANY`] |
+/// | 0..48 | its key in the list of that worker, or of those that are not pinned |
+#[derive(Clone, Copy)]
+struct Place(u64);
+
+const KEY_BITS: u32 = 48;
+const _: () = assert!(MAX_WORKERS <= ANY as usize, "no worker has the number that stands for any");
+
+impl Place {
+    fn new(worker: u16, key: usize) -> Self {
+        debug_assert!(key < 1 << KEY_BITS, "more tasks than fit into memory");
+        Place(u64::from(worker) << KEY_BITS | key as u64)
+    }
+
+    fn worker(self) -> u16 {
+        (self.0 >> KEY_BITS) as u16
+    }
+
+    fn key(self) -> usize {
+        (self.0 & ((1 << KEY_BITS) - 1)) as usize
+    }
+}
+
 impl Schedule for Scheduler {
-    fn schedule(&self, task: Runnable) {
-        match self.worker {
-            ANY => self.wake_any(task),
-            worker => self.wake_pinned(worker as usize, task),
-        }
-    }
+    type Home = Home;
 
-    unsafe fn schedule_at(at: *const Self, task: Runnable) {
-        // SAFETY: (T4) the task has not been handed on yet.
-        let scheduler = unsafe { &*at };
-        // A worker goes on with a reference of its own; others need one.
-        match scheduler.worker {
-            ANY => {
-                if let Err(task) = worker::try_wake(scheduler, task) {
-                    scheduler.clone().inject(task);
-                }
-            }
-            worker => {
-                if let Err(task) = scheduler.try_keep(worker as usize, task) {
-                    scheduler.clone().wake_elsewhere(worker as usize, task);
-                }
-            }
-        }
-    }
-
-    fn adopt(&self, task: TaskRef) -> Option<usize> {
-        match self.worker {
+    fn adopt(&self, task: TaskRef) -> Option<Home> {
+        let key = match self.worker {
             ANY => self.waiting.adopt(task),
-            worker => self.remotes[worker as usize].lane.adopt(task),
+            worker => self.remotes[usize::from(worker)].lane.adopt(task),
+        };
+        Some(Home { shared: self.shared.clone(), place: Place::new(self.worker, key?) })
+    }
+
+    fn release(home: Home) -> bool {
+        let Home { shared, place } = home;
+        match place.worker() {
+            ANY => shared.waiting.release(place.key()),
+            worker => shared.remotes[usize::from(worker)].lane.release(place.key()),
         }
     }
 
-    fn release(&self, key: usize) -> bool {
-        match self.worker {
-            ANY => self.waiting.release(key),
-            worker => self.remotes[worker as usize].lane.release(key),
+    unsafe fn schedule(home: *const Home, task: Runnable) {
+        // SAFETY: (T4) the task has not been handed on yet.
+        let Home { shared, place } = unsafe { &*home };
+        let worker = place.worker();
+        // A worker goes on with a reference of its own; others need one.
+        let tried = match worker {
+            ANY => worker::try_wake(shared, task),
+            worker => shared.try_keep(usize::from(worker), task),
+        };
+        if let Err(task) = tried {
+            let scheduler = Scheduler { shared: shared.clone(), worker };
+            match worker {
+                ANY => scheduler.inject(task),
+                worker => scheduler.wake_elsewhere(usize::from(worker), task),
+            }
         }
     }
 }

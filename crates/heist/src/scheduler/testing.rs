@@ -12,16 +12,18 @@ use std::task::{Context, Poll};
 pub(super) struct Nowhere;
 
 impl Schedule for Nowhere {
-    fn schedule(&self, _task: Notified<Nowhere>) {
-        unreachable!("nobody wakes these tasks");
-    }
+    type Home = ();
 
-    fn adopt(&self, _task: TaskRef) -> Option<usize> {
+    fn adopt(&self, _task: TaskRef) -> Option<()> {
         None
     }
 
-    fn release(&self, _key: usize) -> bool {
+    fn release((): ()) -> bool {
         false
+    }
+
+    unsafe fn schedule(_home: *const (), _task: Notified<Nowhere>) {
+        unreachable!("nobody wakes these tasks");
     }
 }
 

@@ -3,7 +3,7 @@
 mod pinned;
 
 use super::pace::Pace;
-use super::shared::{Remote, Runnable, Scheduler, producer};
+use super::shared::{Remote, Runnable, Scheduler, Shared, producer};
 use super::steal::Search;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
@@ -39,7 +39,10 @@ pub(crate) struct Local {
     scheduler: Scheduler,
     /// The same, for tasks that are pinned to this worker.
     pinned: Scheduler,
+    /// Which worker it is: whose queues are its own.
     index: usize,
+    /// Where it sits: what lets it run.
+    seat: usize,
     core: RefCell<Core>,
     counters: Arc<WorkerCounters>,
 }
@@ -80,13 +83,13 @@ thread_local! {
 /// Hands a new task to the worker of this thread, if it is one of `scheduler`'s; else gives it
 /// back. Runs no code of others.
 #[inline]
-pub(super) fn try_spawn(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
+pub(super) fn try_spawn(scheduler: &Shared, task: Runnable) -> Result<(), Runnable> {
     with_worker(scheduler, task, |_| true, Local::spawn)
 }
 
 /// The same for a task that was woken.
 #[inline]
-pub(super) fn try_wake(scheduler: &Scheduler, task: Runnable) -> Result<(), Runnable> {
+pub(super) fn try_wake(scheduler: &Shared, task: Runnable) -> Result<(), Runnable> {
     with_worker(scheduler, task, |_| true, Local::wake)
 }
 
@@ -94,7 +97,7 @@ pub(super) fn try_wake(scheduler: &Scheduler, task: Runnable) -> Result<(), Runn
 /// `fits`; else gives it back.
 #[inline(always)]
 pub(super) fn with_worker(
-    scheduler: &Scheduler,
+    scheduler: &Shared,
     task: Runnable,
     fits: impl FnOnce(&Local) -> bool,
     hand_over: impl FnOnce(&Local, Runnable),
@@ -133,7 +136,16 @@ impl Worker {
             pinned: Pinned::new(),
         };
         let pinned = scheduler.pinned_to(index);
-        Worker { local: Local { scheduler, pinned, index, core: RefCell::new(core), counters } }
+        Worker {
+            local: Local {
+                scheduler,
+                pinned,
+                index,
+                seat: index,
+                core: RefCell::new(core),
+                counters,
+            },
+        }
     }
 
     /// Steps until the runtime goes down.
@@ -353,8 +365,8 @@ impl Local {
         if std::mem::take(&mut core.is_searching) {
             if self.scheduler.config.thread_per_core {
                 self.scheduler.idle.stop_search_alone();
-            } else if let Some(sleeper) = self.scheduler.idle.stop_search() {
-                self.scheduler.unpark(sleeper);
+            } else if let Some(seat) = self.scheduler.idle.stop_search() {
+                self.scheduler.wake_seat(seat);
             }
         }
         task
@@ -384,7 +396,7 @@ impl Local {
         let threads = self.scheduler.blocking.threads();
         threads.parking();
         if let Some(lying) = self.lie_down(else_to_do) {
-            self.remote().parker.park();
+            self.scheduler.seats[self.seat].sleep();
             self.get_up(lying);
         }
         threads.unparked();
@@ -415,17 +427,17 @@ impl Local {
         let was_searching = std::mem::take(&mut core.is_searching);
         let shared = &self.scheduler;
         let has_work = || else_to_do() || shared.has_work();
-        let sleeper = shared.idle.sleep(self.index, was_searching, has_work);
-        if let Some(sleeper) = sleeper {
-            shared.unpark(sleeper);
+        let woken = shared.idle.sleep(self.seat, was_searching, has_work);
+        if let Some(seat) = woken {
+            shared.wake_seat(seat);
         }
-        shared.wake_owners(self.index);
+        shared.wake_owners(self.seat);
         if shared.is_down() {
             // No wake-up may be coming: a searcher that has left counts as searching for ever.
             return None;
         }
         self.counters.parks(Clock::now());
-        Some(Lying { has_woken_itself: sleeper == Some(self.index) })
+        Some(Lying { has_woken_itself: woken == Some(self.seat) })
     }
 
     /// It has been unparked.

@@ -52,7 +52,7 @@ struct Cell<F: Future, S: Schedule> {
     header: Header,
     /// Who to hand the task to when it is woken. Set by the worker before the task waits for the
     /// first time; until then nobody but a worker schedules it, and a worker knows itself.
-    home: UnsafeCell<Option<Home<S>>>,
+    home: UnsafeCell<Option<S::Home>>,
     stage: UnsafeCell<Stage<F>>,
     /// Whose this is says JOIN_WAKER: the task's if set, else the join handle's.
     join_waker: UnsafeCell<Option<Waker>>,
@@ -63,12 +63,6 @@ struct Cell<F: Future, S: Schedule> {
 struct NamedCell<F: Future, S: Schedule> {
     cell: Cell<F, S>,
     name: Box<str>,
-}
-
-struct Home<S> {
-    scheduler: S,
-    /// Where the scheduler keeps the task while it waits.
-    key: usize,
 }
 
 enum Stage<F: Future> {
@@ -363,11 +357,10 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         // The scheduler's reference comes first: as soon as it keeps the task, a shutdown on another
         // thread may take it out again and give the reference up.
         task.add_ref();
-        let Some(key) = scheduler.adopt(TaskRef(task)) else {
+        let Some(new) = scheduler.adopt(TaskRef(task)) else {
             task.drop_ref();
             return Pause::Cancel;
         };
-        let new = Home { scheduler: scheduler.clone(), key };
         // SAFETY: (T2) wakers read it only after the state has become idle, below.
         self.home.with_mut(|home| unsafe { *home = Some(new) });
         self.header.state.pause()
@@ -426,7 +419,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         // SAFETY: (T2) a complete task is scheduled by nobody; only the one who completed it
         // comes here.
         let home = self.home.with_mut(|home| unsafe { (*home).take() });
-        let released = home.is_some_and(|home| home.scheduler.release(home.key));
+        let released = home.is_some_and(S::release);
         task.drop_refs(1 + u64::from(released));
     }
 
@@ -442,13 +435,12 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         // SAFETY: (T4) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         // SAFETY: (T4) home was set before the task became idle, which the caller has acquired.
-        let home =
-            cell.home.with(|home| unsafe { (*home).as_ref() }.map(|h| &raw const h.scheduler));
+        let home = cell.home.with(|home| unsafe { (*home).as_ref() }.map(|home| &raw const *home));
         let home = home.expect("a task that waits has a home");
         // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
         let task = unsafe { super::Notified::from_raw(RawTask(header)) };
         // SAFETY: (T4) in a task that is alive as long as it is in no queue.
-        unsafe { S::schedule_at(home, task) };
+        unsafe { S::schedule(home, task) };
     }
 
     unsafe fn read_output(header: NonNull<Header>, into: NonNull<()>, waker: &Waker) {

@@ -28,8 +28,12 @@ impl Queue {
         F::Output: Send + 'static,
     {
         let (task, join) = super::new(future, std::panic::Location::caller());
-        self.schedule(task);
+        self.push(task);
         join
+    }
+
+    fn push(&self, task: Notified<Queue>) {
+        self.0.runnable.lock().unwrap().push(task);
     }
 
     /// Runs what is queued until nothing is.
@@ -37,7 +41,7 @@ impl Queue {
         loop {
             let Some(task) = self.0.runnable.lock().unwrap().pop() else { return };
             if let Ran::Again(task) = task.run(self) {
-                self.schedule(task);
+                self.push(task);
             }
         }
     }
@@ -51,17 +55,21 @@ impl Queue {
 }
 
 impl Schedule for Queue {
-    fn schedule(&self, task: Notified<Queue>) {
-        self.0.runnable.lock().unwrap().push(task);
-    }
+    type Home = Queue;
 
-    fn adopt(&self, task: TaskRef) -> Option<usize> {
+    fn adopt(&self, task: TaskRef) -> Option<Queue> {
         *self.0.waiting.lock().unwrap() = Some(task);
-        Some(0)
+        Some(self.clone())
     }
 
-    fn release(&self, _key: usize) -> bool {
-        self.0.waiting.lock().unwrap().take().map(TaskRef::forget).is_some()
+    fn release(home: Queue) -> bool {
+        home.0.waiting.lock().unwrap().take().map(TaskRef::forget).is_some()
+    }
+
+    unsafe fn schedule(home: *const Queue, task: Notified<Queue>) {
+        // SAFETY: (T4) the task has not been handed on yet.
+        let queue = unsafe { &*home }.clone();
+        queue.push(task);
     }
 }
 

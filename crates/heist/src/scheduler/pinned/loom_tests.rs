@@ -3,7 +3,7 @@
 
 use super::Lane;
 use crate::canary;
-use crate::task::{self, JoinHandle, Notified, Schedule, TaskList, TaskRef};
+use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
 use heist_sync::{Arc, Mutex};
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{self, ThreadId};
@@ -16,16 +16,20 @@ use std::task::{Poll, Waker};
 struct One(Arc<Lane<One>>);
 
 impl Schedule for One {
-    fn schedule(&self, task: Notified<One>) {
-        self.0.wake(task);
+    type Home = (One, usize);
+
+    fn adopt(&self, task: TaskRef) -> Option<Self::Home> {
+        Some((self.clone(), self.0.adopt(task)?))
     }
 
-    fn adopt(&self, task: TaskRef) -> Option<usize> {
-        self.0.adopt(task)
+    fn release((one, key): Self::Home) -> bool {
+        one.0.release(key)
     }
 
-    fn release(&self, key: usize) -> bool {
-        self.0.release(key)
+    unsafe fn schedule(home: *const Self::Home, task: Notified<One>) {
+        // SAFETY: (T4) the task has not been handed on yet.
+        let (one, _) = unsafe { &*home }.clone();
+        one.0.wake(task);
     }
 }
 
@@ -71,7 +75,7 @@ fn waiting_task() -> Scene {
     assert!(one.0.spawn(task));
     let mut queue = TaskList::new();
     one.0.refill(&mut queue);
-    assert!(queue.pop().unwrap().run(&one).is_none());
+    assert!(matches!(queue.pop().unwrap().run(&one), Ran::Waits));
     Scene { one, queue, drops, waker, join }
 }
 

@@ -88,7 +88,7 @@ impl Stage {
 
     /// Whether it has lain down and been unparked.
     fn is_woken(&self, index: usize) -> bool {
-        self.is_lying(index) && self.remote(index).parker.is_notified()
+        self.is_lying(index) && self.scheduler.seats[index].is_woken()
     }
 
     fn is_asleep(&self, index: usize) -> bool {
@@ -101,7 +101,7 @@ impl Stage {
         let player = &self.players[index];
         let local = &player.worker.local;
         if let Some(lying) = player.lying.take() {
-            assert!(self.remote(index).parker.try_park());
+            assert!(self.scheduler.seats[index].try_sleep());
             local.get_up(lying);
         }
         self.stepping.borrow_mut().push(index);

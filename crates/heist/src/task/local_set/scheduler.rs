@@ -119,7 +119,7 @@ impl LocalScheduler {
         if state.is_closed.get() {
             drop(task);
         } else {
-            self.schedule(task);
+            self.push(task);
         }
         join
     }
@@ -208,8 +208,9 @@ impl LocalScheduler {
     }
 }
 
-impl Schedule for LocalScheduler {
-    fn schedule(&self, task: Notified<LocalScheduler>) {
+impl LocalScheduler {
+    /// A task that was woken: to the set's own queue, or to the one for all other threads.
+    fn push(&self, task: Notified<LocalScheduler>) {
         if let Some(state) = self.0.owned.get() {
             state.runnable.borrow_mut().push(task);
             if !state.is_running.get() {
@@ -228,23 +229,33 @@ impl Schedule for LocalScheduler {
             waker.wake();
         }
     }
+}
 
-    fn adopt(&self, task: TaskRef) -> Option<usize> {
+impl Schedule for LocalScheduler {
+    type Home = (LocalScheduler, usize);
+
+    fn adopt(&self, task: TaskRef) -> Option<Self::Home> {
         let state = self.state();
         if state.is_closed.get() {
             task.forget();
             return None;
         }
-        Some(state.waiting.borrow_mut().insert(task))
+        Some((self.clone(), state.waiting.borrow_mut().insert(task)))
     }
 
-    fn release(&self, key: usize) -> bool {
-        let state = self.state();
+    fn release((scheduler, key): Self::Home) -> bool {
+        let state = scheduler.state();
         let task = state.waiting.borrow_mut().try_remove(key);
         if task.is_none() {
             state.ending.set(state.ending.get() - 1);
         }
         task.map(TaskRef::forget).is_some()
+    }
+
+    unsafe fn schedule(home: *const Self::Home, task: Notified<LocalScheduler>) {
+        // SAFETY: (T4) the task has not been handed on yet.
+        let (scheduler, _) = unsafe { &*home }.clone();
+        scheduler.push(task);
     }
 }
 
@@ -260,7 +271,7 @@ impl Turn<'_> {
         for _ in 0..TASKS_PER_TURN {
             let Some(task) = self.scheduler.next() else { return };
             if let Ran::Again(task) = task.run(self.scheduler) {
-                self.scheduler.schedule(task);
+                self.scheduler.push(task);
             }
         }
     }
@@ -324,7 +335,7 @@ mod tests {
             }
             // Time for an end that does not wait to go wrong.
             (0..1000).for_each(|_| thread::yield_now());
-            scheduler.schedule(notified);
+            scheduler.push(notified);
         });
         drop(set);
         assert!(future_is_alive.upgrade().is_none());
