@@ -389,7 +389,7 @@ impl Local {
 
     /// Sleeps until it is woken; not at all if the callback before it has left something to do.
     fn sleep(&self, else_to_do: impl Fn() -> bool) {
-        if else_to_do() {
+        if else_to_do() || self.has_pinned() {
             return;
         }
         if let Some(task) = self.take_lifo() {
