@@ -103,7 +103,9 @@ fn ready<T>(mut handle: JoinHandle<T>) -> Option<T> {
 #[test]
 fn t6_what_is_dropped_with_a_runtime_is_dropped_in_it() {
     let [outer, _] = both(|builder| builder);
-    for rt in both(|builder| builder.max_blocking_threads(1)) {
+    let stealing = both(|builder| builder.max_blocking_threads(1));
+    let pinned = both(|builder| builder.max_blocking_threads(1).thread_per_core(true));
+    for rt in stealing.into_iter().chain(pinned) {
         let _elsewhere = outer.enter();
         let id = rt.handle().id();
         let (sender, told) = mpsc::channel();
@@ -169,20 +171,23 @@ fn a_runtime_may_go_with_its_thread() {
 /// I1: what is spawned before a worker sleeps keeps it awake.
 #[test]
 fn i1_a_park_callback_may_spawn() {
-    let (sender, ran) = mpsc::channel();
-    let once = AtomicBool::new(true);
-    let rt = Builder::new_multi_thread()
-        .worker_threads(1)
-        .on_thread_park(move || {
-            if once.swap(false, SeqCst) {
-                let sender = sender.clone();
-                heist::spawn(async move { sender.send(runtime::worker_index()).unwrap() });
-            }
-        })
-        .build()
-        .unwrap();
-    assert_eq!(ran.recv().unwrap(), Some(0));
-    drop(rt);
+    for thread_per_core in [false, true] {
+        let (sender, ran) = mpsc::channel();
+        let once = AtomicBool::new(true);
+        let rt = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_per_core(thread_per_core)
+            .on_thread_park(move || {
+                if once.swap(false, SeqCst) {
+                    let sender = sender.clone();
+                    heist::spawn(async move { sender.send(runtime::worker_index()).unwrap() });
+                }
+            })
+            .build()
+            .unwrap();
+        assert_eq!(ran.recv().unwrap(), Some(0));
+        drop(rt);
+    }
 }
 
 /// I1: the same on the thread in `block_on`; and waking its future is enough.

@@ -319,11 +319,14 @@ impl Builder {
             driver: None,
             waits: true,
         };
+        // What is dropped half-way with a worker is dropped in the runtime.
+        let handle = runtime.handle.clone();
+        let _entered = context::enter(&handle);
         for (index, worker) in workers.into_iter().enumerate() {
             match flavor {
                 RuntimeFlavor::CurrentThread => runtime.driver = Some(Driver::new(worker)),
                 RuntimeFlavor::MultiThread => {
-                    let thread = start(threads.clone(), index, worker, runtime.handle.clone())
+                    let thread = start(threads.clone(), index, worker, handle.clone())
                         .map_err(|error| not_started(index, count, &error))?;
                     runtime.threads.push(thread);
                 }

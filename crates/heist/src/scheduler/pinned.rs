@@ -6,6 +6,7 @@ mod loom_tests;
 
 pub(super) use lane::Lane;
 
+use super::inject::Closed;
 use super::shared::{Runnable, Scheduler, Shared};
 use super::worker::{self, Local};
 use std::sync::atomic::Ordering;
@@ -41,8 +42,9 @@ impl Scheduler {
     }
 
     fn spawn_in(&self, worker: usize, task: Runnable) {
-        if self.remotes[worker].lane.spawn(task) {
-            self.notify_worker(worker);
+        match self.remotes[worker].lane.spawn(task) {
+            Ok(()) => self.notify_worker(worker),
+            Err(Closed(task)) => (self.config.refuse)(self, task),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::canary;
 use crate::metrics::Counter;
+use crate::scheduler::inject::Closed;
 use crate::task::{Notified, Schedule, TaskList, TaskRef};
 use heist_sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering};
 use slab::Slab;
@@ -61,7 +62,7 @@ impl<S: Schedule> Lane<S> {
 
     /// There is something in the worker's own queue, or in the inbox.
     #[inline]
-    fn mark(&self) {
+    pub(super) fn mark(&self) {
         self.has_tasks.store(true, Ordering::Relaxed);
     }
 
@@ -74,18 +75,16 @@ impl<S: Schedule> Lane<S> {
         }
     }
 
-    /// Puts a new task into the inbox. If the worker is ending the task is cancelled, here: its
-    /// future is not made yet, or is `Send`. Returns whether the worker must hear of it.
-    pub(in crate::scheduler) fn spawn(&self, task: Notified<S>) -> bool {
+    /// Puts a new task into the inbox. If the worker is ending the task comes back, to be cancelled
+    /// on any thread: its future is not made yet, or is `Send`.
+    pub(in crate::scheduler) fn spawn(&self, task: Notified<S>) -> Result<(), Closed<S>> {
         let mut inbox = self.lock_inbox();
         if inbox.is_closing {
-            drop(inbox);
-            drop(task);
-            return false;
+            return Err(Closed(task));
         }
         self.spawned.add(1);
         self.push(&mut inbox, task);
-        true
+        Ok(())
     }
 
     /// Puts a woken task into the inbox. Only the worker may drop it, so it is never refused (T6).
