@@ -3,7 +3,7 @@
 
 use super::Lane;
 use crate::canary;
-use crate::task::{self, JoinHandle, Notified, Schedule, TaskList, TaskRef};
+use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
 use heist_sync::{Arc, Mutex};
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{self, ThreadId};
@@ -71,7 +71,7 @@ fn waiting_task() -> Scene {
     assert!(one.0.spawn(task));
     let mut queue = TaskList::new();
     one.0.refill(&mut queue);
-    assert!(queue.pop().unwrap().run(&one).is_none());
+    assert!(matches!(queue.pop().unwrap().run(&one), Ran::Waits));
     Scene { one, queue, drops, waker, join }
 }
 
@@ -126,7 +126,7 @@ fn loom_t6_a_spawn_beside_the_end() {
 /// A task comes while the worker finds its inbox empty.
 fn spawn_beside_a_look() {
     let one = One(Arc::new(Lane::new()));
-    one.0.mark();
+    one.0.show_queue(1);
     let spawner = one.clone();
     let other = thread::spawn(move || {
         let (task, _join) = task::new(std::future::ready(()), Location::caller());
