@@ -160,7 +160,10 @@ impl Stage {
     /// Ends the runtime, as its threads would.
     fn shut_down(&self) {
         self.scheduler.shut_down();
-        self.players.iter().for_each(|player| player.worker.local.drain());
+        for player in &self.players {
+            assert_eq!(player.worker.local.step(), Step::Down, "workers are told to end");
+            player.worker.local.drain();
+        }
     }
 }
 

@@ -131,6 +131,28 @@ fn w3_the_ring_has_its_turn_after_three() {
     assert_eq!(log.tasks(), [0, 1, 2, 100, 101, 3, 4, 5, 6, 7]);
 }
 
+/// W3: a streak ends when the ring has had its turn for want of anything in the slot.
+#[test]
+fn w3_a_streak_is_in_a_row() {
+    fn chain(log: Log, number: u32, last: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            log.ran(number);
+            if number < last {
+                super::stage().spawn(chain(log.clone(), number + 1, last));
+            }
+        })
+    }
+    let (stage, log) = (stage_without_looks(1), Log::default());
+    let at = log.clone();
+    on_worker(&stage, move || {
+        super::stage().spawn(chain(at.clone(), 10, 13));
+        super::stage().spawn(at.task(100));
+        super::stage().spawn(chain(at, 0, 1));
+    });
+    stage.run();
+    assert_eq!(log.tasks(), [0, 1, 10, 11, 12, 13, 100]);
+}
+
 /// W3: a task that is woken goes to the slot, and what was there to the end of the ring.
 #[test]
 fn w3_the_slot_holds_what_was_woken_last() {
@@ -201,6 +223,29 @@ fn q5_an_overflow_keeps_its_order() {
     stage.run();
     // The one in the slot first; then as they were spawned.
     assert_eq!(log.tasks(), [257].into_iter().chain(0..257).collect::<Vec<_>>());
+}
+
+/// Q5, T6: what overflows when the inject queue is closed already is cancelled, every task of it.
+#[test]
+fn t6_an_overflow_beside_a_shutdown_is_cancelled() {
+    struct Counted(Arc<Mutex<usize>>);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    let (stage, drops) = (stage_without_looks(1), Arc::new(Mutex::new(0)));
+    let at = drops.clone();
+    on_worker(&stage, move || {
+        let stage = super::stage();
+        stage.scheduler.shut_down();
+        for _ in 0..600 {
+            let held = Counted(at.clone());
+            stage.spawn(async move { drop(held) });
+        }
+    });
+    stage.shut_down();
+    assert_eq!(*drops.lock().unwrap(), 600);
 }
 
 /// W6, T1: while worker 0 is in a poll, worker 1 takes from the inject queue, then from the ring,
