@@ -225,15 +225,50 @@ fn q5_an_overflow_keeps_its_order() {
     assert_eq!(log.tasks(), [257].into_iter().chain(0..257).collect::<Vec<_>>());
 }
 
+struct Counted(Arc<Mutex<usize>>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+/// T6: a task that waits for the first time when the runtime is down is cancelled.
+#[test]
+fn t6_a_first_wait_after_the_shutdown_is_the_last() {
+    let (stage, drops) = (stage_without_looks(1), Arc::new(Mutex::new(0)));
+    let held = Counted(drops.clone());
+    stage.spawn(std::future::poll_fn(move |_| -> Poll<()> {
+        let _held = &held;
+        super::stage().scheduler.shut_down();
+        Poll::Pending
+    }));
+    assert_eq!(stage.step(0), Step::Ran);
+    assert_eq!(*drops.lock().unwrap(), 1);
+}
+
+/// T6: tasks that wait are cancelled by the shutdown, whatever thread they have waited on.
+#[test]
+fn t6_all_that_wait_are_found() {
+    let drops = Arc::new(Mutex::new(0));
+    for _ in 0..64 {
+        let held = Counted(drops.clone());
+        let one = std::thread::spawn(move || {
+            let stage = stage_without_looks(1);
+            stage.spawn(async move {
+                let _held = held;
+                std::future::pending::<()>().await;
+            });
+            assert_eq!(stage.step(0), Step::Ran);
+        });
+        one.join().unwrap();
+    }
+    assert_eq!(*drops.lock().unwrap(), 64);
+}
+
 /// Q5, T6: what overflows when the inject queue is closed already is cancelled, every task of it.
 #[test]
 fn t6_an_overflow_beside_a_shutdown_is_cancelled() {
-    struct Counted(Arc<Mutex<usize>>);
-    impl Drop for Counted {
-        fn drop(&mut self) {
-            *self.0.lock().unwrap() += 1;
-        }
-    }
     let (stage, drops) = (stage_without_looks(1), Arc::new(Mutex::new(0)));
     let at = drops.clone();
     on_worker(&stage, move || {
