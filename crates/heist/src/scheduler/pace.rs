@@ -110,6 +110,7 @@ mod tests {
                 pace.tune(Duration::from_nanos(64 * per_poll));
             }
             assert!(pace.interval.abs_diff(interval) <= 1, "{} for {per_poll} ns", pace.interval);
+            assert!((2..=127).contains(&pace.interval), "{} for {per_poll} ns", pace.interval);
         }
     }
 

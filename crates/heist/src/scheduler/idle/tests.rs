@@ -57,6 +57,16 @@ fn w8_the_one_that_is_meant_is_woken() {
     assert_eq!(woken, [63, 64, 199]);
 }
 
+/// I3: as long as somebody searches, nobody is woken, whoever asks for it.
+#[test]
+fn i3_nobody_is_woken_beside_a_searcher() {
+    let idle = Idle::new(3, Barrier::Fence);
+    assert!(idle.start_search());
+    assert_eq!(idle.sleep(1, false, || true), None);
+    assert_eq!(idle.submitted(), None);
+    assert_eq!(idle.stop_search(), Some(1));
+}
+
 /// A worker that sees work at its last look is woken, or another is in its place.
 #[test]
 fn i1_a_last_look_wakes() {

@@ -130,7 +130,7 @@ fn loom_t6_a_spawn_beside_the_end() {
 /// A task comes while the worker finds its inbox empty.
 fn spawn_beside_a_look() {
     let one = One(Arc::new(Lane::new()));
-    one.0.mark();
+    one.0.show_queue(1);
     let spawner = one.clone();
     let other = thread::spawn(move || {
         let (task, _join) = task::new(std::future::ready(()), Location::caller());

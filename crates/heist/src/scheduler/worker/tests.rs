@@ -24,6 +24,8 @@ struct Stage {
 
 struct Player {
     worker: Worker,
+    /// It has found nothing to do, and will lie down next. Until it does others may go on.
+    is_tired: Cell<bool>,
     /// It has lain down, and has not got up since.
     lying: RefCell<Option<Lying>>,
 }
@@ -42,13 +44,12 @@ impl Stage {
     fn new(workers: usize, tick_interval: Option<u32>, seed: u64) -> Rc<Stage> {
         let limits = Limits { threads: 1, keep_alive: Duration::ZERO };
         let blocking = blocking::Config { limits, threads: crate::env::ThreadSpec::new() };
-        let flavor = RuntimeFlavor::MultiThread;
         let (scheduler, workers) = Scheduler::new(Config {
             identity: Identity { id: Id::next(), name: None },
-            flavor,
+            flavor: RuntimeFlavor::MultiThread,
             workers,
             tick_interval,
-            ticks_per_look: 61,
+            ticks_per_look: 1,
             blocking,
             poll_times: None,
             thread_per_core: false,
@@ -59,7 +60,8 @@ impl Stage {
             let core = &mut *worker.local.core.borrow_mut();
             core.search = Search::new(seed ^ worker.local.index as u64, count);
         }
-        let player = |worker| Player { worker, lying: RefCell::new(None) };
+        let player =
+            |worker| Player { worker, is_tired: Cell::default(), lying: RefCell::default() };
         let players = workers.into_iter().map(player).collect();
         let stage = Rc::new(Stage { scheduler, players, stepping: RefCell::default() });
         STAGE.set(Rc::downgrade(&stage));
@@ -95,7 +97,7 @@ impl Stage {
         self.is_lying(index) && !self.is_woken(index)
     }
 
-    /// Gets up, or steps once and lies down if there was nothing to do.
+    /// Gets up if it was woken, and steps once; or lies down if its last step found nothing to do.
     fn step(&self, index: usize) -> Step {
         assert!(self.can_step(index), "worker {index} sleeps, or is in a step");
         let player = &self.players[index];
@@ -104,14 +106,16 @@ impl Stage {
             assert!(self.scheduler.seats[index].try_sleep());
             local.get_up(lying);
         }
+        if player.is_tired.take() {
+            player.lying.replace(local.lie_down(|| false));
+            return Step::Idle;
+        }
         self.stepping.borrow_mut().push(index);
         let step = {
             let _here = Here::enter(local);
             local.step()
         };
-        if step == Step::Idle {
-            player.lying.replace(local.lie_down(|| false));
-        }
+        player.is_tired.set(step == Step::Idle);
         self.stepping.borrow_mut().pop();
         step
     }
@@ -156,7 +160,10 @@ impl Stage {
     /// Ends the runtime, as its threads would.
     fn shut_down(&self) {
         self.scheduler.shut_down();
-        self.players.iter().for_each(|player| player.worker.local.drain());
+        for player in &self.players {
+            assert_eq!(player.worker.local.step(), Step::Down, "workers are told to end");
+            player.worker.local.drain();
+        }
     }
 }
 

@@ -131,6 +131,28 @@ fn w3_the_ring_has_its_turn_after_three() {
     assert_eq!(log.tasks(), [0, 1, 2, 100, 101, 3, 4, 5, 6, 7]);
 }
 
+/// W3: a streak ends when the ring has had its turn for want of anything in the slot.
+#[test]
+fn w3_a_streak_is_in_a_row() {
+    fn chain(log: Log, number: u32, last: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            log.ran(number);
+            if number < last {
+                super::stage().spawn(chain(log.clone(), number + 1, last));
+            }
+        })
+    }
+    let (stage, log) = (stage_without_looks(1), Log::default());
+    let at = log.clone();
+    on_worker(&stage, move || {
+        super::stage().spawn(chain(at.clone(), 10, 13));
+        super::stage().spawn(at.task(100));
+        super::stage().spawn(chain(at, 0, 1));
+    });
+    stage.run();
+    assert_eq!(log.tasks(), [0, 1, 10, 11, 12, 13, 100]);
+}
+
 /// W3: a task that is woken goes to the slot, and what was there to the end of the ring.
 #[test]
 fn w3_the_slot_holds_what_was_woken_last() {
@@ -203,6 +225,64 @@ fn q5_an_overflow_keeps_its_order() {
     assert_eq!(log.tasks(), [257].into_iter().chain(0..257).collect::<Vec<_>>());
 }
 
+struct Counted(Arc<Mutex<usize>>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+/// T6: a task that waits for the first time when the runtime is down is cancelled.
+#[test]
+fn t6_a_first_wait_after_the_shutdown_is_the_last() {
+    let (stage, drops) = (stage_without_looks(1), Arc::new(Mutex::new(0)));
+    let held = Counted(drops.clone());
+    stage.spawn(std::future::poll_fn(move |_| -> Poll<()> {
+        let _held = &held;
+        super::stage().scheduler.shut_down();
+        Poll::Pending
+    }));
+    assert_eq!(stage.step(0), Step::Ran);
+    assert_eq!(*drops.lock().unwrap(), 1);
+}
+
+/// T6: tasks that wait are cancelled by the shutdown, whatever thread they have waited on.
+#[test]
+fn t6_all_that_wait_are_found() {
+    let drops = Arc::new(Mutex::new(0));
+    for _ in 0..64 {
+        let held = Counted(drops.clone());
+        let one = std::thread::spawn(move || {
+            let stage = stage_without_looks(1);
+            stage.spawn(async move {
+                let _held = held;
+                std::future::pending::<()>().await;
+            });
+            assert_eq!(stage.step(0), Step::Ran);
+        });
+        one.join().unwrap();
+    }
+    assert_eq!(*drops.lock().unwrap(), 64);
+}
+
+/// Q5, T6: what overflows when the inject queue is closed already is cancelled, every task of it.
+#[test]
+fn t6_an_overflow_beside_a_shutdown_is_cancelled() {
+    let (stage, drops) = (stage_without_looks(1), Arc::new(Mutex::new(0)));
+    let at = drops.clone();
+    on_worker(&stage, move || {
+        let stage = super::stage();
+        stage.scheduler.shut_down();
+        for _ in 0..600 {
+            let held = Counted(at.clone());
+            stage.spawn(async move { drop(held) });
+        }
+    });
+    stage.shut_down();
+    assert_eq!(*drops.lock().unwrap(), 600);
+}
+
 /// W6, T1: while worker 0 is in a poll, worker 1 takes from the inject queue, then from the ring,
 /// and from the slot last. It finds half of the ring in one go.
 #[test]
@@ -215,7 +295,9 @@ fn w6_the_slot_is_robbed_last() {
         assert_eq!(stage.ring_len(0), 4);
         assert_eq!(stage.step(1), Step::Ran);
         assert_eq!((stage.ring_len(0), stage.ring_len(1)), (2, 1));
-        while stage.can_step(1) && stage.step(1) == Step::Ran {}
+        while stage.can_step(1) {
+            stage.step(1);
+        }
         assert!(!stage.has_lifo(0));
     });
     assert_eq!(log.take(), [0, 1, 2, 3, 4].map(|number| (1, number)));
