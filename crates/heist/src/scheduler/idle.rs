@@ -1,5 +1,5 @@
 //! Who sleeps, who searches, who is woken. The protocol is told in `idle/README.md`. A worker goes
-//! by the number of the seat that it sits on.
+//! by the number of the seat that it sits on. When all sleep nobody wakes by himself (I5).
 
 use crate::canary;
 use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering};

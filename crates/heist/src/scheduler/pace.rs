@@ -1,4 +1,4 @@
-//! How often a worker looks at the inject queue (W5, L4).
+//! How often a worker looks at the inject queue (W5, L4, F3).
 
 use crate::env::Clock;
 use crate::metrics::WorkerCounters;

@@ -1,4 +1,4 @@
-//! Looking at the others (W6, F1).
+//! Looking at the others (W6, F1), without a lock (I6).
 
 use super::shared::{Runnable, Shared};
 use crate::env::Rng;

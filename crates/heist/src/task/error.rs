@@ -12,11 +12,13 @@ use std::sync::{Arc, Mutex};
 /// cancelled, too; then [`source`](std::error::Error::source) is the [`io::Error`] that says why.
 pub struct JoinError {
     id: Id,
-    cause: Cause,
+    /// A plain cancellation if there is none. In a box, because every task has room for its error.
+    cause: Option<Box<Cause>>,
 }
 
+const _: () = assert!(size_of::<Result<(), JoinError>>() == 16, "room that every task has");
+
 enum Cause {
-    Cancelled,
     /// A cancellation, because there is no thread for a blocking closure.
     NoThread(Arc<io::Error>),
     /// In a mutex, so that the error can be shared between threads though the payload cannot.
@@ -25,26 +27,26 @@ enum Cause {
 
 impl JoinError {
     pub(crate) fn cancelled(id: Id) -> JoinError {
-        JoinError { id, cause: Cause::Cancelled }
+        JoinError { id, cause: None }
     }
 
     pub(crate) fn no_thread(id: Id, error: Arc<io::Error>) -> JoinError {
-        JoinError { id, cause: Cause::NoThread(error) }
+        JoinError { id, cause: Some(Box::new(Cause::NoThread(error))) }
     }
 
     pub(crate) fn panic(id: Id, payload: Box<dyn Any + Send + 'static>) -> JoinError {
-        JoinError { id, cause: Cause::Panic(Mutex::new(payload)) }
+        JoinError { id, cause: Some(Box::new(Cause::Panic(Mutex::new(payload)))) }
     }
 
     /// Whether the task was cancelled: by `abort`, because its runtime went down, or because no
     /// thread could be started for it.
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.cause, Cause::Cancelled | Cause::NoThread(_))
+        !self.is_panic()
     }
 
     /// Whether the task panicked.
     pub fn is_panic(&self) -> bool {
-        matches!(self.cause, Cause::Panic(_))
+        matches!(self.cause.as_deref(), Some(Cause::Panic(_)))
     }
 
     /// What the task panicked with.
@@ -65,11 +67,13 @@ impl JoinError {
     /// # Errors
     /// The error itself if the task was cancelled.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
-        match self.cause {
-            Cause::Panic(payload) => {
+        let id = self.id;
+        match self.cause.map(|cause| *cause) {
+            Some(Cause::Panic(payload)) => {
                 Ok(payload.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
             }
-            Cause::Cancelled | Cause::NoThread(_) => Err(self),
+            Some(Cause::NoThread(error)) => Err(JoinError::no_thread(id, error)),
+            None => Err(JoinError::cancelled(id)),
         }
     }
 
@@ -80,7 +84,7 @@ impl JoinError {
 
     /// The message of a panic, if it was a string as it usually is.
     fn with_message<R>(&self, f: impl FnOnce(Option<&str>) -> R) -> R {
-        let Cause::Panic(payload) = &self.cause else { return f(None) };
+        let Some(Cause::Panic(payload)) = self.cause.as_deref() else { return f(None) };
         let payload = payload.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let text = payload
             .downcast_ref::<String>()
@@ -92,16 +96,16 @@ impl JoinError {
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.cause {
-            Cause::Cancelled => write!(f, "task {} was cancelled", self.id),
-            Cause::NoThread(error) => write!(
+        match self.cause.as_deref() {
+            None => write!(f, "task {} was cancelled", self.id),
+            Some(Cause::NoThread(error)) => write!(
                 f,
                 "task {} was cancelled: spawn_blocking found no thread and could not start one \
                  ({error}); raise the system's limit of threads, or ask for a smaller \
                  Builder::thread_stack_size",
                 self.id
             ),
-            Cause::Panic(_) => self.with_message(|message| match message {
+            Some(Cause::Panic(_)) => self.with_message(|message| match message {
                 Some(message) => {
                     write!(f, "task {} panicked with message {message:?}", self.id)
                 }
@@ -113,12 +117,12 @@ impl fmt::Display for JoinError {
 
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.cause {
-            Cause::Cancelled => write!(f, "JoinError::Cancelled({:?})", self.id),
-            Cause::NoThread(error) => {
+        match self.cause.as_deref() {
+            None => write!(f, "JoinError::Cancelled({:?})", self.id),
+            Some(Cause::NoThread(error)) => {
                 write!(f, "JoinError::NoThread({:?}, {error:?})", self.id)
             }
-            Cause::Panic(_) => self.with_message(|message| match message {
+            Some(Cause::Panic(_)) => self.with_message(|message| match message {
                 Some(message) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.id),
                 None => write!(f, "JoinError::Panic({:?}, ...)", self.id),
             }),
@@ -128,19 +132,19 @@ impl fmt::Debug for JoinError {
 
 impl std::error::Error for JoinError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.cause {
-            Cause::NoThread(error) => Some(&**error),
-            Cause::Cancelled | Cause::Panic(_) => None,
+        match self.cause.as_deref() {
+            Some(Cause::NoThread(error)) => Some(&**error),
+            Some(Cause::Panic(_)) | None => None,
         }
     }
 }
 
 impl From<JoinError> for io::Error {
     fn from(error: JoinError) -> io::Error {
-        match error.cause {
-            Cause::Cancelled => io::Error::other("task was cancelled"),
-            Cause::NoThread(ref cause) => io::Error::new(cause.kind(), error.to_string()),
-            Cause::Panic(_) => io::Error::other("task panicked"),
+        match error.cause.as_deref() {
+            None => io::Error::other("task was cancelled"),
+            Some(Cause::NoThread(cause)) => io::Error::new(cause.kind(), error.to_string()),
+            Some(Cause::Panic(_)) => io::Error::other("task panicked"),
         }
     }
 }

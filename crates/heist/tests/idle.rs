@@ -1,0 +1,76 @@
+//! A runtime that has nothing to do (I5), and the way to a task (I6).
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use support::runtime;
+
+/// I5: workers that sleep stay asleep. The system counts how often each thread gave up its core: once
+/// all sleep, nobody does any more. That it stays so for a while is no promise of any speed.
+#[cfg(target_os = "linux")]
+#[test]
+fn i5_an_idle_runtime_does_nothing() {
+    use std::fs;
+    use std::thread;
+    use std::time::Duration;
+
+    /// How often this process's worker threads were switched, by their own will or not.
+    fn switches(name: &str) -> Vec<u64> {
+        let tasks = fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+        let workers = tasks.filter(|task| {
+            fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim() == name)
+        });
+        let count = |task: PathBuf| {
+            let status = fs::read_to_string(task.join("status")).unwrap();
+            let lines = status.lines().filter(|line| line.contains("ctxt_switches"));
+            lines.map(|line| line.split_whitespace().last().unwrap().parse::<u64>().unwrap()).sum()
+        };
+        workers.map(count).collect()
+    }
+
+    let mut builder = heist::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(4).thread_name("i5-idle").build().unwrap();
+    // All of it has been used: tasks, pinned tasks, a blocking thread that sleeps now.
+    runtime.block_on(runtime.spawn_blocking(|| {})).unwrap();
+    runtime.block_on(runtime.spawn(async {})).unwrap();
+    runtime.block_on(runtime.spawn_pinned(|| async {})).unwrap();
+    let metrics = runtime.metrics();
+    let is_asleep = |worker| metrics.worker_park_unpark_count(worker) % 2 == 1;
+    while !(0..4).all(is_asleep) || metrics.num_idle_blocking_threads() == 0 {
+        thread::yield_now();
+    }
+    // The last one may have counted its sleep and not begun it yet.
+    thread::sleep(Duration::from_millis(100));
+    let before = switches("i5-idle");
+    assert_eq!(before.len(), 5);
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(switches("i5-idle"), before);
+    drop(runtime);
+}
+
+/// I6: none of the files between "ring empty" and "task found" names a lock, but for the inject queue.
+#[test]
+fn i6_no_lock_is_taken_on_the_way_to_a_task() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let files = [
+        "heist/src/scheduler/worker.rs",
+        "heist/src/scheduler/steal.rs",
+        "heist/src/scheduler/slot.rs",
+        "heist/src/scheduler/idle.rs",
+        "heist/src/scheduler/pace.rs",
+        "heist-deque/src/slot.rs",
+        "heist-deque/src/ring/owner.rs",
+        "heist-deque/src/ring/stealer.rs",
+        "heist-deque/src/ring/shared.rs",
+        "heist-deque/src/ring/head.rs",
+    ];
+    for file in files {
+        let text = std::fs::read_to_string(crates.join(file)).unwrap();
+        for lock in ["Mutex", "RwLock", ".lock()", "Condvar"] {
+            assert!(!text.contains(lock), "{file} names {lock}");
+        }
+    }
+    // What is found there without a lock is found at all.
+    let runtime = runtime(2);
+    runtime.block_on(runtime.spawn(async {})).unwrap();
+}
