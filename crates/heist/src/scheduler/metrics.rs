@@ -17,7 +17,7 @@ impl Shared {
     /// How many tasks wait in a worker's own queues. The worker is one of those there are.
     pub(crate) fn worker_queue_depth(&self, index: usize) -> usize {
         let remote = &self.remotes[index];
-        remote.stealer.len() + usize::from(remote.lifo.has_task()) + remote.lane.depth()
+        remote.stealer.len() + usize::from(remote.own.lifo.has_task()) + remote.lane.depth()
     }
 
     /// How many tasks were spawned, by workers and by others.

@@ -10,6 +10,8 @@ const TARGET: Duration = Duration::from_micros(200);
 const FIRST: u32 = 61;
 const SHORTEST: u32 = 2;
 const LONGEST: u32 = 127;
+/// After so many ticks comes the next look when the last one has left something behind. Guessed.
+const BACKLOG: u32 = 8;
 /// The clock is read once in so many ticks.
 const SAMPLE: u32 = 64;
 
@@ -67,6 +69,14 @@ impl Pace {
     pub(super) fn pass(&mut self) {
         self.ticks = self.ticks.saturating_add(1);
         self.until_look = self.until_look.saturating_sub(1);
+    }
+
+    /// A look has left something behind: the next one comes soon. Whatever waits there is not
+    /// behind those who come back to the ring again and again.
+    pub(super) fn backlog(&mut self) {
+        if self.is_tuned {
+            self.until_look = self.until_look.min(BACKLOG - 1);
+        }
     }
 
     /// The worker has slept: that time was no poll.
@@ -153,5 +163,18 @@ mod tests {
         assert_eq!(looks(None, 0), 1000);
         assert_eq!(looks(None, 3), 250);
         assert!(looks(None, 1000) >= 1000 / 127);
+    }
+
+    /// F3: what a look leaves behind is taken soon, unless the user has set when.
+    #[test]
+    fn f3_a_backlog_is_looked_at_soon() {
+        let ticks_to_look = |set| {
+            let mut pace = pace(set);
+            assert!(pace.tick(|| 1000));
+            pace.backlog();
+            (1..).find(|_| pace.tick(|| 1000)).unwrap()
+        };
+        assert_eq!(ticks_to_look(None), BACKLOG);
+        assert_eq!(ticks_to_look(Some(50)), 50);
     }
 }

@@ -80,12 +80,19 @@ pub(crate) struct Shared {
 /// What others see of a worker.
 pub(super) struct Remote {
     pub(super) stealer: ring::Stealer<Runnable>,
+    /// What the worker writes in each step has lines of its own: whoever looks for the queues above
+    /// and below does not take them away.
+    pub(super) own: CachePadded<Own>,
+    pub(super) counters: Arc<WorkerCounters>,
+    pub(super) lane: Lane<Scheduler>,
+}
+
+/// What a worker itself writes, and others look at when they find nothing else.
+pub(super) struct Own {
     /// The task woken last.
     pub(super) lifo: Slot,
     /// Counts the worker's steps; who sees it stand still knows that a poll is going on.
     pub(super) tick: AtomicU32,
-    pub(super) counters: Arc<WorkerCounters>,
-    pub(super) lane: Lane<Scheduler>,
 }
 
 impl Deref for Scheduler {
@@ -105,8 +112,7 @@ impl Scheduler {
         let remote = |ring: &ring::Owner<Runnable>| {
             CachePadded::new(Remote {
                 stealer: ring.stealer(),
-                lifo: Slot::new(barrier),
-                tick: AtomicU32::new(0),
+                own: CachePadded::new(Own { lifo: Slot::new(barrier), tick: AtomicU32::new(0) }),
                 counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
                 lane: Lane::new(),
             })

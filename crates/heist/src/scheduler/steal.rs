@@ -12,7 +12,7 @@ const ROUNDS: usize = 4;
 /// A worker's looks at the others.
 pub(super) struct Search {
     rng: Rng,
-    /// Where each worker's tick stood when the search began.
+    /// Where each worker's tick stood after the first round.
     ticks: Box<[u32]>,
 }
 
@@ -24,27 +24,28 @@ impl Search {
     /// Looks at every other worker, up to four times, each time from a random start and in a
     /// random direction, and at the inject queue.
     ///
-    /// LIFO slots are looked at in the last round only, and only of a worker that is still in
-    /// the poll that it was in when the search began: any other will run what is there next.
+    /// LIFO slots are looked at in the last round only, and only of a worker that is still in the
+    /// poll that it was in after the first: any other will run what is there next. (The first round,
+    /// which mostly finds something, leaves what workers write in each step alone.)
     pub(super) fn search(
         &mut self,
         shared: &Shared,
         index: usize,
         ring: &mut ring::Owner<Runnable>,
     ) -> Option<Runnable> {
-        for (tick, remote) in self.ticks.iter_mut().zip(&shared.remotes) {
-            *tick = remote.tick.load(Ordering::Relaxed);
-        }
         for round in 0..ROUNDS {
+            if round == 1 {
+                self.note_ticks(shared);
+            }
             for victim in self.order().filter(|victim| *victim != index) {
                 let remote = &shared.remotes[victim];
                 if let Some((task, count)) = remote.stealer.steal_into_counted(ring).success() {
                     shared.remotes[index].counters.stole(count);
                     return Some(task);
                 }
-                let is_stuck = || remote.tick.load(Ordering::Relaxed) == self.ticks[victim];
+                let is_stuck = || remote.own.tick.load(Ordering::Relaxed) == self.ticks[victim];
                 if round == ROUNDS - 1 && is_stuck() {
-                    if let Some(task) = remote.lifo.rob() {
+                    if let Some(task) = remote.own.lifo.rob() {
                         shared.remotes[index].counters.stole(1);
                         // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
                         return Some(unsafe { Notified::from_ptr(task) });
@@ -58,6 +59,12 @@ impl Search {
         }
         shared.remotes[index].counters.failed_searches.add(1);
         None
+    }
+
+    fn note_ticks(&mut self, shared: &Shared) {
+        for (tick, remote) in self.ticks.iter_mut().zip(&shared.remotes) {
+            *tick = remote.own.tick.load(Ordering::Relaxed);
+        }
     }
 
     /// All workers, from a random one on, upwards or downwards: each is reached (F1).

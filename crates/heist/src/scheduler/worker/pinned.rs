@@ -68,7 +68,7 @@ impl Local {
     /// streak allows.
     fn next_pinned(&self) -> Option<Runnable> {
         let core = &mut *self.core.borrow_mut();
-        let has_lifo = self.remote().lifo.has_task();
+        let has_lifo = self.remote().own.lifo.has_task();
         if has_lifo && core.lifo_streak < LIFO_STREAK {
             return None;
         }
@@ -88,7 +88,7 @@ impl Local {
         pinned.had_turn = true;
         core.lifo_streak = 0;
         core.tick = core.tick.wrapping_add(1);
-        self.remote().tick.store(core.tick, Ordering::Relaxed);
+        self.remote().own.tick.store(core.tick, Ordering::Relaxed);
         core.pace.pass();
         Some(self.found(core, task))
     }

@@ -141,7 +141,7 @@ impl Stage {
     }
 
     fn has_lifo(&self, index: usize) -> bool {
-        self.remote(index).lifo.has_task()
+        self.remote(index).own.lifo.has_task()
     }
 
     fn inject_len(&self) -> usize {
