@@ -332,6 +332,17 @@ fn w6_rings_come_before_slots() {
     }
 }
 
+/// W6, Q1: a search takes what has come to the inject queue meanwhile: one task, and leaves the rest.
+#[test]
+fn w6_a_search_takes_one_injected_task() {
+    let (stage, log) = (stage_without_looks(2), Log::default());
+    (0..3).for_each(|number| drop(stage.spawn(log.task(number))));
+    let core = &mut *stage.players[1].worker.local.core.borrow_mut();
+    let found = core.search.search(&stage.scheduler, 1, &mut core.ring);
+    assert!(found.is_some());
+    assert_eq!((stage.inject_len(), stage.ring_len(1)), (2, 0));
+}
+
 /// F1: whoever has the tasks, a searcher finds them.
 #[test]
 fn f1_every_victim_is_found() {
