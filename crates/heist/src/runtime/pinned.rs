@@ -64,7 +64,7 @@ where
 
 impl Runtime {
     /// Runs a future on one worker, and only there; see
-    /// [`task::spawn_pinned`](crate::task::spawn_pinned).
+    /// [`spawn_pinned`].
     #[track_caller]
     pub fn spawn_pinned<F, Fut>(&self, make: F) -> JoinHandle<Fut::Output>
     where
