@@ -30,7 +30,8 @@ pub(crate) struct Counting {
 }
 
 pub(super) fn count_at(place: Place) -> Counting {
-    let before = HERE.with(|here| here.replace(Some(place)));
+    // On a thread that is ending nothing is counted any more.
+    let before = HERE.try_with(|here| here.replace(Some(place))).ok().flatten();
     Counting { before, _thread: PhantomData }
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn count_outside(outside: &Arc<Outside>) -> Counting {
 
 impl Drop for Counting {
     fn drop(&mut self) {
-        HERE.with(|here| here.replace(self.before.take()));
+        let _ = HERE.try_with(|here| here.replace(self.before.take()));
     }
 }
 

@@ -114,17 +114,12 @@ fn place<C>(cell: C) -> NonNull<Header> {
 /// # Safety
 /// The cell was made by [`place`] as a `C`, and the last reference is gone.
 unsafe fn displace<C>(header: NonNull<Header>) {
-    /// The memory goes also when a drop panics.
-    struct Memory<C>(NonNull<C>);
-    impl<C> Drop for Memory<C> {
-        fn drop(&mut self) {
-            // SAFETY: (T5) passed on to the caller: what was in it has been dropped.
-            unsafe { memory::free(self.0.cast(), Layout::new::<C>()) };
-        }
-    }
-    let memory = Memory(header.cast::<C>());
+    // What is left may be a waker of a foreign executor, whose panic must not reach whoever happens
+    // to hold the last reference (T7).
     // SAFETY: (T5) passed on to the caller.
-    unsafe { memory.0.drop_in_place() };
+    quietly(|| unsafe { header.cast::<C>().drop_in_place() });
+    // SAFETY: (T5) passed on to the caller: what was in it has been dropped.
+    unsafe { memory::free(header.cast(), Layout::new::<C>()) };
 }
 
 /// A pointer to a task that is alive as long as the pointer's holder has a reference.
@@ -299,7 +294,11 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             Start::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
             Start::Poll => match cell.poll(RawTask(header)) {
                 Poll::Ready(()) => {}
-                Poll::Pending => match cell.pause(RawTask(header), scheduler) {
+                Poll::Pending if !cell.settle(RawTask(header), scheduler) => {
+                    cell.cancel(JoinError::cancelled(cell.header.id));
+                }
+                // From here on the task may be another thread's, and be freed.
+                Poll::Pending => match cell.header.state.pause() {
                     Pause::Idle => return Ran::Waits,
                     Pause::Reschedule => return Ran::Again(()),
                     Pause::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
@@ -310,7 +309,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 },
             },
         }
-        cell.complete(RawTask(header));
+        let references = cell.complete();
+        RawTask(header).drop_refs(references);
         Ran::Done
     }
 
@@ -346,24 +346,24 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 
     /// After a poll that was not ready. A task that is going to wait for the first time is made
     /// known to the scheduler, so that it can be found when the runtime goes down. One that never
-    /// waits costs nothing of that.
-    fn pause(&self, task: RawTask, scheduler: &S) -> Pause {
+    /// waits costs nothing of that. `false`: the runtime is down.
+    fn settle(&self, task: RawTask, scheduler: &S) -> bool {
         let now = self.header.state.load();
         // SAFETY: (T2) set by the running worker only, which is this one.
         let is_home = self.home.with(|home| unsafe { (*home).is_some() });
         if is_home || now.is_notified() || now.is_cancelled() {
-            return self.header.state.pause();
+            return true;
         }
         // The scheduler's reference comes first: as soon as it keeps the task, a shutdown on another
         // thread may take it out again and give the reference up.
         task.add_ref();
         let Some(new) = scheduler.adopt(TaskRef(task)) else {
             task.drop_ref();
-            return Pause::Cancel;
+            return false;
         };
-        // SAFETY: (T2) wakers read it only after the state has become idle, below.
+        // SAFETY: (T2) wakers read it only after the state has become idle, which is next.
         self.home.with_mut(|home| unsafe { *home = Some(new) });
-        self.header.state.pause()
+        true
     }
 
     /// Drops the future; its place holds the cancellation, or what its drop panicked with (T6, T7).
@@ -403,9 +403,9 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         });
     }
 
-    /// The output is in place: tells the join handle, or drops it if nobody will (T5). Gives up
-    /// the caller's reference and the scheduler's.
-    fn complete(&self, task: RawTask) {
+    /// The output is in place: tells the join handle, or drops it if nobody will (T5). Returns how
+    /// many references the caller has to give up: its own, and perhaps the scheduler's.
+    fn complete(&self) -> u64 {
         // A task that nobody can see any more need not be told that it is complete.
         let state = &self.header.state;
         let before = state.alone(1).unwrap_or_else(|| state.complete());
@@ -419,8 +419,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         // SAFETY: (T2) a complete task is scheduled by nobody; only the one who completed it
         // comes here.
         let home = self.home.with_mut(|home| unsafe { (*home).take() });
-        let released = home.is_some_and(S::release);
-        task.drop_refs(1 + u64::from(released));
+        1 + u64::from(home.is_some_and(S::release))
     }
 
     /// Cancels a task that counts as running on this thread, and gives up the caller's reference.
@@ -428,7 +427,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         // SAFETY: (T6) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         cell.cancel(why);
-        cell.complete(RawTask(header));
+        let references = cell.complete();
+        RawTask(header).drop_refs(references);
     }
 
     unsafe fn schedule(header: NonNull<Header>) {
@@ -478,7 +478,19 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 *place = Some(waker.clone());
             }
         });
-        !state.set_join_waker()
+        let is_complete = !state.set_join_waker();
+        if is_complete {
+            self.drop_join_waker();
+        }
+        is_complete
+    }
+
+    /// For the join handle, while the place is its own. A panic in a foreign waker's drop is
+    /// nobody's.
+    fn drop_join_waker(&self) {
+        // SAFETY: (T5) JOIN_WAKER is not set, and only the handle sets it.
+        let waker = self.join_waker.with_mut(|place| unsafe { (*place).take() });
+        quietly(|| drop(waker));
     }
 
     unsafe fn drop_join_handle(header: NonNull<Header>) {
@@ -487,10 +499,10 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let before = cell.header.state.drop_join_interest();
         if before.is_complete() {
             cell.drop_output();
-        } else if before.has_join_waker() {
-            // SAFETY: (T5) JOIN_WAKER was set and is not any more: the place is ours again.
-            let waker = cell.join_waker.with_mut(|place| unsafe { (*place).take() });
-            drop(waker);
+        }
+        // A task that completed with JOIN_WAKER set has emptied the place, or is about to.
+        if !before.is_complete() || !before.has_join_waker() {
+            cell.drop_join_waker();
         }
         RawTask(header).drop_ref();
     }

@@ -128,10 +128,12 @@ impl LocalScheduler {
     /// one of the set's own tasks, the outer one goes on running it.
     pub(super) fn begin(&self, waker: &Waker) -> Turn<'_> {
         let was_running = self.state().is_running.replace(true);
+        // First: a foreign waker may panic when it is cloned, and then the turn is over.
+        let turn = Turn { scheduler: self, was_running };
         if !was_running {
             self.register(waker);
         }
-        Turn { scheduler: self, was_running }
+        turn
     }
 
     fn register(&self, waker: &Waker) {

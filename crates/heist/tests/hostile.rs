@@ -1,0 +1,146 @@
+//! Hostile wakers: what a join handle was polled with panics when it is cloned or dropped (T7).
+
+use heist::runtime::Builder;
+use heist::task::{JoinHandle, LocalSet};
+use std::cell::Cell;
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
+
+/// Panics where it is dropped.
+struct Grenade;
+
+impl Wake for Grenade {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("a waker that panics when it is dropped");
+        }
+    }
+}
+
+/// A waker that cannot be cloned.
+fn sterile() -> Waker {
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(
+        |_| panic!("a waker that panics when it is cloned"),
+        |_| (),
+        |_| (),
+        |_| (),
+    );
+    // SAFETY: (T8) the functions ignore the pointer.
+    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) }
+}
+
+/// Tells when its thread ends.
+struct Ends(Arc<AtomicBool>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+thread_local! {
+    static ENDS: Cell<Option<Ends>> = const { Cell::new(None) };
+}
+
+/// Leaves a waker that panics when it is dropped behind in a task that goes on.
+fn leave_a_grenade(mut handle: JoinHandle<()>) {
+    {
+        let grenade = Waker::from(Arc::new(Grenade));
+        let mut cx = Context::from_waker(&grenade);
+        assert!(Pin::new(&mut handle).poll(&mut cx).is_pending());
+        // From here on the handle's copy is the last one.
+    }
+    let sterile = sterile();
+    let mut cx = Context::from_waker(&sterile);
+    let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut handle).poll(&mut cx)));
+    assert!(polled.is_err(), "the waker was cloned");
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(handle)));
+}
+
+/// T7: a waker that was left behind by a handle is dropped with the task, on the worker: its panic
+/// is nobody's, and the worker goes on.
+#[test]
+fn t7_a_waker_left_behind_does_not_end_the_worker() {
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&has_ended);
+    let rt = Builder::new_multi_thread()
+        .worker_threads(1)
+        .on_thread_start(move || ENDS.set(Some(Ends(Arc::clone(&ended)))))
+        .build()
+        .unwrap();
+    let (wakers, its_waker) = mpsc::channel();
+    let go_on = Arc::new(Mutex::new(false));
+    let may_go_on = Arc::clone(&go_on);
+    let handle = rt.spawn(poll_fn(move |cx| {
+        if *may_go_on.lock().unwrap() {
+            return Poll::Ready(());
+        }
+        wakers.send(cx.waker().clone()).unwrap();
+        Poll::Pending
+    }));
+    let its_waker = its_waker.recv().unwrap();
+    leave_a_grenade(handle);
+    *go_on.lock().unwrap() = true;
+    its_waker.wake();
+    // Two turns of the worker; if it is gone the queue drops them, or nobody takes them.
+    for _ in 0..1000 {
+        let (alive, is_alive) = mpsc::channel();
+        rt.spawn(async move { alive.send(()).unwrap() });
+        while is_alive.try_recv().is_err() {
+            assert!(!has_ended.load(Ordering::SeqCst), "the worker has died of a waker's panic");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// T7: a set whose runner's waker cannot be cloned is not left as one that is being polled.
+#[test]
+fn a_local_set_survives_a_waker_that_cannot_be_cloned() {
+    let set = LocalSet::new();
+    let sterile = sterile();
+    let polled = catch_unwind(AssertUnwindSafe(|| {
+        let mut cx = Context::from_waker(&sterile);
+        pin!(set.run_until(pending::<()>())).poll(&mut cx)
+    }));
+    assert!(polled.is_err(), "the waker was cloned");
+    let mut cx = Context::from_waker(Waker::noop());
+    let handle = set.spawn_local(async {});
+    assert!(pin!(set.run_until(pending::<()>())).poll(&mut cx).is_pending());
+    assert!(handle.is_finished());
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(set)));
+    assert!(dropped.is_ok(), "a set that is polled by nobody can be dropped");
+}
+
+/// T6, T7: a runtime that goes down beside such a waker drops every future all the same.
+#[test]
+fn t6_a_waker_left_behind_does_not_end_the_shutdown() {
+    let rt = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let (sender, waits) = mpsc::channel();
+    let wait = |held: Arc<()>| {
+        let sender = sender.clone();
+        poll_fn(move |_| {
+            let _ = &held;
+            sender.send(()).unwrap();
+            Poll::<()>::Pending
+        })
+    };
+    let held = Arc::new(());
+    let first = rt.spawn(wait(Arc::clone(&held)));
+    let others: Vec<_> = (0..3).map(|_| rt.spawn(wait(Arc::clone(&held)))).collect();
+    (0..4).for_each(|_| waits.recv().unwrap());
+    // The worker has kept them all, one after the other: it has run something else since.
+    rt.block_on(rt.spawn(async {})).unwrap();
+    leave_a_grenade(first);
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(rt)));
+    assert_eq!(Arc::strong_count(&held), 1, "futures that nobody will drop");
+    assert!(others.iter().all(JoinHandle::is_finished));
+    assert!(dropped.is_ok(), "the panic is nobody's");
+}
