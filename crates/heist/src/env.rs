@@ -12,6 +12,18 @@ pub(crate) use clock::StoppedClock;
 pub(crate) use parker::Parker;
 pub(crate) use threads::{ThreadSpec, this_thread};
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Calls `f`, code of others whose panic is nobody's (T7).
+pub(crate) fn quietly(f: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
+        // Dropping it may panic once more, and what that leaves may again: there it ends.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(payload);
+        }
+    }
+}
+
 /// A small generator (xorshift64*), for choosing victims.
 pub(crate) struct Rng(u64);
 

@@ -1,11 +1,10 @@
 //! How the threads of a runtime are made.
 
-use super::Cores;
+use super::{Cores, quietly};
 use heist_sync::thread_local;
 use std::cell::Cell;
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -105,10 +104,7 @@ fn refused(why: String) -> io::Error {
 
 fn call(callback: Option<&Callback>) {
     if let Some(callback) = callback {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| callback())) {
-            // Dropping it may panic once more.
-            std::mem::forget(payload);
-        }
+        quietly(|| callback());
     }
 }
 

@@ -3,6 +3,7 @@
 use super::id::Running;
 use super::state::{Notify, Pause, Start, State};
 use super::{Id, JoinError, Schedule, coop, memory, waker};
+use crate::env::quietly;
 use heist_sync::{UnsafeCell, model_has_failed};
 use std::alloc::Layout;
 use std::future::Future;
@@ -533,16 +534,6 @@ struct DropFuture<'a, F: Future, S: Schedule>(&'a Cell<F, S>);
 impl<F: Future, S: Schedule> Drop for DropFuture<'_, F, S> {
     fn drop(&mut self) {
         quietly(|| self.0.exchange_stage(Stage::Taken));
-    }
-}
-
-/// Calls `f`, whose panic is nobody's (T7).
-fn quietly(f: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        // Dropping it may panic once more, and what that leaves may again: there it ends.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(payload);
-        }
     }
 }
 
