@@ -18,7 +18,7 @@ heist::task_local! {
     /// With an attribute, a type with a comma, and a visibility.
     pub(crate) static TABLE: HashMap<String, Vec<u8>>;
 
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "that it compiles is the test")]
     pub static NEITHER_SEND_NOR_SYNC: std::rc::Rc<Cell<u32>>;
 }
 
