@@ -13,7 +13,7 @@ use crate::alloc::Balance;
 use crate::bench::{Bench, Fault, Sample, Setup};
 use crate::unit::Unit;
 
-const TASKS: u64 = 100_000;
+const TASKS: u64 = 1_000_000;
 
 /// So many tasks at most are spawned but do not wait yet: queues that grow are not what is
 /// measured here.
@@ -22,7 +22,7 @@ const AT_ONCE: u64 = 256;
 pub fn bench() -> Bench {
     super::bench(
         "task_bytes",
-        "100 000 tasks that wait, with futures of 16 bytes; allocated bytes per task",
+        "1 000 000 tasks that wait, with futures of 16 bytes; allocated bytes per task",
         Unit::B,
         ParkedTasks::new,
     )
