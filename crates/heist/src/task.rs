@@ -13,6 +13,7 @@ pub mod join_set;
 mod local_key;
 mod local_set;
 mod memory;
+mod names;
 mod pinned;
 mod state;
 mod waker;
@@ -34,6 +35,8 @@ pub use join::{AbortHandle, JoinHandle};
 pub use join_set::JoinSet;
 pub use local_key::{AccessError, LocalKey};
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
+#[expect(unused_imports, reason = "called by reports")]
+pub(crate) use names::name_of;
 pub(crate) use pinned::{MadeHere, OnOneThread};
 pub use yield_now::yield_now;
 
@@ -93,6 +96,18 @@ impl<S: Schedule> Notified<S> {
 
     fn into_task(self) -> RawTask {
         ManuallyDrop::new(self).task
+    }
+
+    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
+    #[inline(always)]
+    pub(crate) fn id(&self) -> Id {
+        self.task.header().id
+    }
+
+    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
+    #[inline(always)]
+    pub(crate) fn spawned_at(&self) -> &'static Location<'static> {
+        self.task.header().spawned_at
     }
 
     /// Polls the task, or cancels it if it was aborted. If it was woken meanwhile it comes back.
@@ -158,7 +173,7 @@ where
 pub(crate) fn new_named<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
-    name: Box<str>,
+    name: Arc<str>,
 ) -> (Notified<S>, JoinHandle<F::Output>)
 where
     F: Future + Send + 'static,
@@ -177,7 +192,7 @@ where
 pub(crate) unsafe fn new_local<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
-    name: Option<Box<str>>,
+    name: Option<Arc<str>>,
 ) -> (Notified<S>, JoinHandle<F::Output>)
 where
     F: Future + 'static,

@@ -1,6 +1,7 @@
 //! A task in memory: header, future and output in one allocation.
 
 use super::id::Running;
+use super::names::Name;
 use super::state::{Notify, Pause, Start, State};
 use super::{Id, JoinError, Schedule, coop, memory, waker};
 use crate::env::quietly;
@@ -11,6 +12,7 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// The part of a task that does not depend on its future. A pointer to it is a pointer to the
@@ -63,7 +65,7 @@ struct Cell<F: Future, S: Schedule> {
 #[repr(C)]
 struct NamedCell<F: Future, S: Schedule> {
     cell: Cell<F, S>,
-    name: Box<str>,
+    name: Name,
 }
 
 enum Stage<F: Future> {
@@ -90,7 +92,7 @@ pub(super) fn allocate_named<F, S>(
     future: F,
     id: Id,
     spawned_at: &'static Location<'static>,
-    name: Box<str>,
+    name: Arc<str>,
 ) -> NonNull<Header>
 where
     F: Future,
@@ -98,7 +100,7 @@ where
 {
     let mut cell = Cell::<F, S>::new(future, id, spawned_at);
     cell.header.vtable = NamedCell::<F, S>::VTABLE;
-    place(NamedCell { cell, name })
+    place(NamedCell { cell, name: Name::new(id, name) })
 }
 
 /// Moves a cell to memory of its own. It begins with the header.

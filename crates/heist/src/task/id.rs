@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Id(NonZeroU64);
 
 /// Each thread takes ids in blocks, so that spawning threads do not meet at one counter.
-const BLOCK: u64 = 1024;
+pub(super) const BLOCK: u64 = 1024;
 
 impl Id {
     /// An id that was never given out before.
@@ -28,6 +28,18 @@ impl Id {
         }
         NEXT.set(id + 1);
         Id(NonZeroU64::MIN.saturating_add(id))
+    }
+
+    /// For places that hold a number: an atomic that another thread reads.
+    #[inline(always)]
+    pub(crate) fn number(self) -> NonZeroU64 {
+        self.0
+    }
+
+    /// The id with this [`number`](Self::number); none has the number 0.
+    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
+    pub(crate) fn from_number(number: u64) -> Option<Id> {
+        NonZeroU64::new(number).map(Id)
     }
 }
 
@@ -92,6 +104,13 @@ impl fmt::Debug for Id {
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn an_id_comes_back_from_its_number() {
+        let id = Id::next();
+        assert_eq!(Id::from_number(id.number().get()), Some(id));
+        assert_eq!(Id::from_number(0), None);
+    }
 
     #[test]
     fn ids_are_unique_across_threads_and_blocks() {

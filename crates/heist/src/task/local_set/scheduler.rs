@@ -115,7 +115,7 @@ impl LocalScheduler {
         let state = self.state();
         // SAFETY: (T6) this is the set's thread, as state() has made sure. Rights to run the task
         // are used and dropped in State alone; elsewhere they are only handed on.
-        let (task, join) = unsafe { task::new_local(future, spawned_at, name.map(Box::from)) };
+        let (task, join) = unsafe { task::new_local(future, spawned_at, name.map(Arc::from)) };
         if state.is_closed.get() {
             drop(task);
         } else {
