@@ -5,6 +5,7 @@
 //! | `worker` | what is counted for each worker |
 //! | `busy` | for how long a worker was not asleep |
 //! | `forced_yields` | which counter a thread's budget-forced yields belong to |
+//! | `stalls` | tasks that kept their worker for too long |
 //! | `histogram` | how long polls take, if the user asks for it |
 //!
 //! Nothing here decides what the scheduler does next, so loom need not see it: these are the
@@ -13,12 +14,14 @@
 mod busy;
 mod forced_yields;
 mod histogram;
+mod stalls;
 mod worker;
 
 pub(crate) use forced_yields::{Outside, budget_forced_yield, count_outside};
 pub use histogram::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
+pub(crate) use stalls::Stalls;
 pub(crate) use worker::{OnThread, WorkerCounters};
 
 use std::sync::atomic::{AtomicU64, Ordering};

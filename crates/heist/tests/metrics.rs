@@ -541,10 +541,11 @@ fn m1_blocking_threads() {
 fn m1_a_wrong_worker_is_named() {
     type Ask = fn(&RuntimeMetrics) -> u64;
     let metrics = runtime(2).metrics();
-    let asks: [(&str, Ask); 4] = [
+    let asks: [(&str, Ask); 5] = [
         ("worker_poll_count", |metrics| metrics.worker_poll_count(2)),
         ("worker_thread_id", |metrics| metrics.worker_thread_id(2).map_or(0, |_| 1)),
         ("worker_local_queue_depth", |metrics| metrics.worker_local_queue_depth(2) as u64),
+        ("worker_seat_loss_count", |metrics| metrics.worker_seat_loss_count(2)),
         ("poll_time_histogram_bucket_count", |metrics| {
             metrics.poll_time_histogram_bucket_count(2, 0)
         }),

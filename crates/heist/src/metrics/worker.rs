@@ -1,9 +1,9 @@
 //! What is counted for each worker.
 
-use super::Counter;
 use super::busy::Busy;
 use super::forced_yields::{Counting, Place, count_at};
 use super::histogram::{Histogram, HistogramConfiguration};
+use super::{Counter, SharedCounter};
 use crate::env::Clock;
 use crossbeam_utils::CachePadded;
 use std::ops::Deref;
@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// The counters of a worker, written by the thread that runs it and by no other (M1). They have
-/// cache lines of their own: whoever reads them disturbs nobody but this worker, and thieves that
-/// look at its queues not even that one.
+/// The counters of a worker, written by the thread that runs it and, but for one, by no other (M1).
+/// They have cache lines of their own: whoever reads them disturbs nobody but this worker, and
+/// thieves that look at its queues not even that one.
 #[derive(Debug)]
 pub(crate) struct WorkerCounters(CachePadded<Counters>);
 
@@ -45,6 +45,9 @@ pub(crate) struct Counters {
     pub(crate) mean_poll_time: Counter,
     polls_at_park: Counter,
     busy: Busy,
+    /// How often the worker was stuck and another was given its seat. The one number here that is
+    /// not the worker's own: it has a line to itself, and takes none away.
+    pub(crate) seat_losses: CachePadded<SharedCounter>,
     /// How long polls take, if that was asked for.
     pub(crate) poll_times: Option<Histogram>,
     /// The thread that runs the worker, or ran it last.

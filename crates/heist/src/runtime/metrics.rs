@@ -75,6 +75,40 @@ impl RuntimeMetrics {
         self.scheduler.budget_forced_yields()
     }
 
+    /// How often a task kept its worker for longer than
+    /// the threshold of the runtime while others waited to be run.
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// rt.block_on(rt.spawn(async { "soon done" })).unwrap();
+    /// assert_eq!(rt.metrics().stall_count(), 0);
+    /// ```
+    pub fn stall_count(&self) -> u64 {
+        self.scheduler.stalls.count()
+    }
+
+    /// How long the longest of these stalls was, or has been so far; zero if there was none.
+    ///
+    /// ```
+    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
+    /// assert!(rt.metrics().longest_stall().is_zero());
+    /// ```
+    pub fn longest_stall(&self) -> Duration {
+        self.scheduler.stalls.longest()
+    }
+
+    /// How often a stuck worker kept its seat because no spare worker could be had: there were as
+    /// many threads as [`max_blocking_threads`](super::Builder::max_blocking_threads) allows, or
+    /// the system would not start another.
+    ///
+    /// ```
+    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
+    /// assert_eq!(rt.metrics().spare_shortage_count(), 0);
+    /// ```
+    pub fn spare_shortage_count(&self) -> u64 {
+        self.scheduler.stalls.shortages()
+    }
+
     /// Threads for closures of `spawn_blocking`, those being started and ended included.
     pub fn num_blocking_threads(&self) -> usize {
         self.scheduler.blocking.num_blocking_threads()
@@ -203,6 +237,17 @@ impl RuntimeMetrics {
         self.worker("worker_budget_forced_yield_count", worker).budget_yields.get()
     }
 
+    /// How often the worker was stuck in a poll and its seat was lent to a spare worker.
+    ///
+    /// ```
+    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
+    /// assert_eq!(rt.metrics().worker_seat_loss_count(0), 0);
+    /// ```
+    #[track_caller]
+    pub fn worker_seat_loss_count(&self, worker: usize) -> u64 {
+        self.worker("worker_seat_loss_count", worker).seat_losses.get()
+    }
+
     #[track_caller]
     fn worker(&self, api: &str, worker: usize) -> &WorkerCounters {
         self.scheduler.worker_counters(worker).unwrap_or_else(|| {
@@ -273,5 +318,30 @@ impl fmt::Debug for RuntimeMetrics {
             .field("num_alive_tasks", &self.num_alive_tasks())
             .field("global_queue_depth", &self.global_queue_depth())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::runtime::Builder;
+
+    /// M1: what is counted of stalls can be asked for, also when the runtime is gone.
+    #[test]
+    fn m1_stalls_can_be_asked_for() {
+        let rt = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let metrics = rt.metrics();
+        let stalls = &metrics.scheduler.stalls;
+        for _ in 0..3 {
+            stalls.began();
+        }
+        stalls.lasted(Duration::from_millis(12));
+        stalls.lacked_spare();
+        stalls.lacked_spare();
+        metrics.scheduler.worker_counters(1).unwrap().seat_losses.add(4);
+        drop(rt);
+        assert_eq!((metrics.stall_count(), metrics.spare_shortage_count()), (3, 2));
+        assert_eq!(metrics.longest_stall(), Duration::from_millis(12));
+        assert_eq!([0, 1].map(|worker| metrics.worker_seat_loss_count(worker)), [0, 4]);
     }
 }

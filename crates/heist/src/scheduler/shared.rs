@@ -9,7 +9,7 @@ use super::seats::Seat;
 use super::slot::Slot;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
-use crate::metrics::{HistogramConfiguration, Outside, WorkerCounters};
+use crate::metrics::{HistogramConfiguration, Outside, Stalls, WorkerCounters};
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
 use heist_deque::ring;
@@ -71,6 +71,7 @@ pub(crate) struct Shared {
     pub(crate) blocking: Blocking,
     /// What threads that are no workers count.
     pub(crate) outside: Arc<Outside>,
+    pub(crate) stalls: Stalls,
     is_down: AtomicBool,
     /// Who gets the next pinned task that is spawned outside of the workers; counts on and on.
     pub(super) next_worker: AtomicUsize,
@@ -125,6 +126,7 @@ impl Scheduler {
             waiting: Waiting::new(),
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
+            stalls: Stalls::default(),
             is_down: AtomicBool::new(false),
             next_worker: AtomicUsize::new(0),
             config,
