@@ -19,6 +19,7 @@ pub use metrics::RuntimeMetrics;
 pub use pinned::spawn_pinned;
 pub use shutdown_error::is_rt_shutdown_err;
 
+pub use crate::env::SystemCall;
 pub use crate::metrics::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };

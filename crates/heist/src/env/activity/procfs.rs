@@ -1,0 +1,70 @@
+//! What Linux tells about a thread.
+
+use super::{State, SystemCall, Times};
+use rustix::thread::{Pid, gettid};
+use std::fs;
+use std::time::Duration;
+
+#[derive(Clone)]
+pub(super) struct Thread(Pid);
+
+impl Thread {
+    pub(super) fn this() -> Thread {
+        Thread(gettid())
+    }
+
+    pub(super) fn state(&self) -> Option<State> {
+        parse_state(&self.read("stat")?)
+    }
+
+    pub(super) fn times(&self) -> Option<Times> {
+        parse_times(&self.read("schedstat")?)
+    }
+
+    pub(super) fn system_call(&self) -> Option<SystemCall> {
+        parse_system_call(&self.read("syscall")?)
+    }
+
+    /// A thread's name has at most 15 bytes, and the last character may be cut in two: what is
+    /// read is no UTF-8 then.
+    fn read(&self, file: &str) -> Option<String> {
+        let path = format!("/proc/self/task/{}/{file}", self.0.as_raw_nonzero());
+        let bytes = fs::read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// `stat`: `id (name) letter numbers…`. The name may hold anything, also what looks like the rest
+/// of the line; after it there are no more parentheses.
+pub(super) fn parse_state(stat: &str) -> Option<State> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let (letter, _) = rest.strip_prefix(' ')?.split_once(' ')?;
+    match letter {
+        "R" => Some(State::Runnable),
+        "S" | "D" => Some(State::Asleep),
+        _ if letter.len() == 1 && letter.bytes().all(|b| b.is_ascii_alphabetic()) => {
+            Some(State::Other)
+        }
+        _ => None,
+    }
+}
+
+/// `schedstat`: nanoseconds on a CPU, nanoseconds waiting for one, how often it was given one. A
+/// kernel that does not count says 0 to all of them.
+pub(super) fn parse_times(schedstat: &str) -> Option<Times> {
+    let mut words = schedstat.split_ascii_whitespace();
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let (on_cpu, waiting, slices) = (number()?, number()?, number()?);
+    let is_counted = (on_cpu, waiting, slices) != (0, 0, 0);
+    is_counted.then_some(Times {
+        on_cpu: Duration::from_nanos(on_cpu),
+        waiting: Duration::from_nanos(waiting),
+    })
+}
+
+/// `syscall`: `running`, or a number and what the registers hold. The number is -1 where a thread
+/// sleeps outside of a call: it waits for a page of its memory.
+pub(super) fn parse_system_call(syscall: &str) -> Option<SystemCall> {
+    let (number, _registers) = syscall.split_once(' ')?;
+    number.parse().ok().map(SystemCall::new)
+}
