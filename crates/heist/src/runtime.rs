@@ -24,6 +24,7 @@ pub use crate::metrics::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
 pub use crate::scheduler::{Id, RuntimeFlavor};
+pub use crate::stall::{StallCause, StallReport, Waiting};
 
 use crate::task::{self, JoinHandle};
 use current_thread::Driver;

@@ -35,7 +35,6 @@ pub use join::{AbortHandle, JoinHandle};
 pub use join_set::JoinSet;
 pub use local_key::{AccessError, LocalKey};
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
-#[expect(unused_imports, reason = "called by reports")]
 pub(crate) use names::name_of;
 pub(crate) use pinned::{MadeHere, OnOneThread};
 pub use yield_now::yield_now;

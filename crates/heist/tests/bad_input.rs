@@ -54,6 +54,8 @@ fn numbers_that_make_no_sense_are_refused() {
     assert_says(&text, "Builder::global_queue_interval", "leave it out");
     let text = panic_of(|| _ = builder.clone().event_interval(0));
     assert_says(&text, "Builder::event_interval", "leave it out");
+    let text = panic_of(|| _ = builder.clone().stall_threshold(Duration::ZERO));
+    assert_says(&text, "Builder::stall_threshold", "turn it off with None");
     for name in ["", " ", "\t\n"] {
         let text = panic_of(|| _ = builder.clone().name(name));
         assert_says(&text, "Builder::name", "leave it out");
@@ -72,6 +74,7 @@ fn numbers_without_end_are_fine() {
             .thread_keep_alive(keep_alive)
             .global_queue_interval(u32::MAX)
             .event_interval(u32::MAX)
+            .stall_threshold(Duration::MAX)
             .build()
             .unwrap();
         let (task, closure) = (rt.spawn(async { 1 }), rt.spawn_blocking(|| 2));

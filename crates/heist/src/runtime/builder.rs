@@ -2,10 +2,11 @@
 
 use super::context::{self, Polling};
 use super::current_thread::Driver;
-use super::{Handle, Id, Runtime, RuntimeFlavor};
+use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
 use crate::env::{Cores, ThreadSpec};
 use crate::metrics::HistogramConfiguration;
 use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Worker, blocking};
+use crate::stall::StallConfig;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub struct Builder {
     poll_times: HistogramConfiguration,
     thread_per_core: bool,
     pin_workers: bool,
+    stall: StallConfig,
 }
 
 impl Builder {
@@ -60,6 +62,7 @@ impl Builder {
             poll_times: HistogramConfiguration::default(),
             thread_per_core: false,
             pin_workers: false,
+            stall: StallConfig::default(),
         }
     }
 
@@ -277,6 +280,62 @@ impl Builder {
         self
     }
 
+    /// How long a task may keep its worker while others wait to be run; 10 milliseconds unless said
+    /// otherwise. A worker that is kept longer, by a call that blocks or by a long computation, is
+    /// stuck: it is reported ([`on_stall`](Self::on_stall)), and its seat is lent to a spare worker,
+    /// which runs what waits.
+    ///
+    /// That is found by a thread of the runtime that looks every few milliseconds while there is
+    /// something to run, and sleeps otherwise; a threshold that is shorter than that is no shorter
+    /// in effect. `None` does without the thread: then a stuck worker keeps its seat. A runtime
+    /// without worker threads never has one.
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use std::time::Duration;
+    ///
+    /// let patient = Builder::new_multi_thread().stall_threshold(Duration::from_millis(50)).build();
+    /// let unwatched = Builder::new_multi_thread().stall_threshold(None).build();
+    /// # patient.unwrap();
+    /// # unwatched.unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// If the threshold is zero.
+    #[track_caller]
+    pub fn stall_threshold(&mut self, threshold: impl Into<Option<Duration>>) -> &mut Self {
+        let threshold = threshold.into();
+        assert!(
+            threshold != Some(Duration::ZERO),
+            "Builder::stall_threshold: with zero every poll would be a stall; ask for 1 millisecond \
+             or more, leave it out for 10, or turn it off with None"
+        );
+        self.stall.threshold = threshold;
+        self
+    }
+
+    /// Called for each stall; see [`stall_threshold`](Self::stall_threshold). What is set last
+    /// counts.
+    ///
+    /// It is called by the thread that watches the workers, which watches nothing meanwhile: it
+    /// should be short, and must not wait for a task. Should it panic, the panic is reported by the
+    /// panic hook, and that is all.
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let mut builder = Builder::new_multi_thread();
+    /// let runtime = builder.on_stall(|stall| eprintln!("{stall}")).build().unwrap();
+    /// # drop(runtime);
+    /// ```
+    pub fn on_stall<F>(&mut self, callback: F) -> &mut Self
+    where
+        F: Fn(&StallReport) + Send + Sync + 'static,
+    {
+        self.stall.on_stall = Some(Arc::new(callback));
+        self
+    }
+
     /// Accepted for programs that were written for Tokio; everything there is is enabled.
     pub fn enable_all(&mut self) -> &mut Self {
         self
@@ -346,6 +405,7 @@ impl Builder {
             blocking: blocking::Config { limits: self.blocking.clone(), threads },
             poll_times: self.counts_poll_times.then(|| self.poll_times.clone()),
             thread_per_core: self.thread_per_core,
+            stall: self.stall.clone(),
             refuse: |scheduler, task| {
                 let _entered = context::enter(&Handle { scheduler: scheduler.clone() });
                 drop(task);
@@ -390,6 +450,40 @@ impl fmt::Debug for Builder {
             .field("blocking", &self.blocking)
             .field("thread_per_core", &self.thread_per_core)
             .field("pin_workers", &self.pin_workers)
+            .field("stall", &self.stall)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn stall(builder: &Builder) -> StallConfig {
+        builder.config(1, ThreadSpec::new()).stall
+    }
+
+    /// L2: stalls are looked for after 10 ms unless the user says otherwise.
+    #[test]
+    fn l2_the_threshold_is_what_the_user_says() {
+        let mut builder = Builder::new_multi_thread();
+        assert_eq!(stall(&builder).threshold, Some(Duration::from_millis(10)));
+        builder.stall_threshold(Duration::from_millis(50));
+        assert_eq!(stall(&builder).threshold, Some(Duration::from_millis(50)));
+        builder.stall_threshold(None);
+        assert_eq!(stall(&builder).threshold, None);
+        builder.stall_threshold(Some(Duration::MAX));
+        assert_eq!(stall(&builder).threshold, Some(Duration::MAX));
+    }
+
+    #[test]
+    fn the_last_hook_counts() {
+        let mut builder = Builder::new_multi_thread();
+        assert!(stall(&builder).on_stall.is_none());
+        let (first, last) = (Arc::new(()), Arc::new(()));
+        let [held_first, held_last] = [&first, &last].map(Arc::clone);
+        builder.on_stall(move |_| _ = &held_first).on_stall(move |_| _ = &held_last);
+        assert!(stall(&builder).on_stall.is_some());
+        assert_eq!((Arc::strong_count(&first), Arc::strong_count(&last)), (1, 2));
     }
 }

@@ -76,7 +76,8 @@ impl RuntimeMetrics {
     }
 
     /// How often a task kept its worker for longer than
-    /// the threshold of the runtime while others waited to be run.
+    /// [`stall_threshold`](super::Builder::stall_threshold) while others waited to be run; each is
+    /// reported to [`on_stall`](super::Builder::on_stall).
     ///
     /// ```
     /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();

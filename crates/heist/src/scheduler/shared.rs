@@ -10,6 +10,7 @@ use super::slot::Slot;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::metrics::{HistogramConfiguration, Outside, Stalls, WorkerCounters};
+use crate::stall::StallConfig;
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
 use heist_deque::ring;
@@ -44,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) poll_times: Option<HistogramConfiguration>,
     /// Whether every task is pinned: nobody takes another's.
     pub(crate) thread_per_core: bool,
+    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "read by sysmon"))]
+    pub(crate) stall: StallConfig,
     /// Drops a task that comes too late, as one that is in the runtime.
     pub(crate) refuse: fn(&Scheduler, Runnable),
 }

@@ -19,7 +19,6 @@ type Names = BTreeMap<Id, Arc<str>>;
 static NAMES: [Mutex<Names>; SHARDS] = [const { Mutex::new(BTreeMap::new()) }; SHARDS];
 
 /// The name of a task that has one and has not been freed.
-#[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by reports"))]
 pub(crate) fn name_of(task: Id) -> Option<Arc<str>> {
     shard(task).get(&task).cloned()
 }

@@ -3,6 +3,16 @@
 use std::fmt;
 
 /// A system call that a thread was found in: `futex`, `read`, `clock_nanosleep` …
+///
+/// ```no_run
+/// use heist::runtime::{Builder, StallCause};
+///
+/// Builder::new_multi_thread().on_stall(|stall| {
+///     if let StallCause::Blocked { system_call: Some(call) } = stall.cause() {
+///         eprintln!("call {}: {}", call.number(), call.name().unwrap_or("?"));
+///     }
+/// });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SystemCall {
     number: u32,

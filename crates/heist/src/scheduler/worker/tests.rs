@@ -53,6 +53,7 @@ impl Stage {
             blocking,
             poll_times: None,
             thread_per_core: false,
+            stall: crate::stall::StallConfig::default(),
             refuse: |_, task| drop(task),
         });
         for worker in &workers {

@@ -1,0 +1,57 @@
+//! Warnings as lines on stderr.
+
+use std::io::{self, Write};
+
+pub(super) fn warn(message: &str) {
+    write_line(&mut io::stderr().lock(), message);
+}
+
+/// In one piece, so that no other thread's line comes between. A stream that nobody reads any more
+/// is no reason to panic, as `eprintln` would.
+fn write_line(out: &mut impl Write, message: &str) {
+    let _ = out.write_all(format!("heist: {message}\n").as_bytes());
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::env::log;
+    use std::process::Command;
+
+    #[test]
+    fn a_warning_is_one_line_with_our_name_on_it() {
+        let mut out = Vec::new();
+        write_line(&mut out, "this and that");
+        assert_eq!(out, b"heist: this and that\n");
+    }
+
+    /// In a process of its own, whose stderr can be read. What is said once is said once, and names
+    /// cannot break a line.
+    #[test]
+    fn warnings_are_lines_on_stderr() {
+        const IS_CHILD: &str = "HEIST_TEST_WARNS";
+        if std::env::var_os(IS_CHILD).is_some() {
+            let once = log::Once::default();
+            log::left_behind(&[]);
+            log::left_behind(&["one", "two\nlines"]);
+            log::no_spare(&once, &log::NoSpare::Limit(7));
+            log::no_spare(&once, &log::NoSpare::Limit(7));
+            return;
+        }
+        let (_, tests) = module_path!().split_once("::").unwrap();
+        let test = format!("{tests}::warnings_are_lines_on_stderr");
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", &test, "--nocapture"]).env(IS_CHILD, "1");
+        let said = String::from_utf8(child.output().unwrap().stderr).unwrap();
+        let said: Vec<_> = said.lines().filter(|line| line.starts_with("heist: ")).collect();
+        let [left, no_spare] = said[..] else { panic!("two lines: {said:?}") };
+        assert!(left.contains(r#"2 threads are left behind"#), "{left}");
+        assert!(left.contains(r#"["one", "two\nlines"]"#), "{left}");
+        assert!(no_spare.contains("there are 7 threads"), "{no_spare}");
+    }
+
+    #[test]
+    fn a_closed_stream_does_no_harm() {
+        write_line(&mut &mut [][..], "nobody hears it");
+    }
+}

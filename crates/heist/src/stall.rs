@@ -1,0 +1,80 @@
+//! Stalls: what is reported when a task keeps its worker for too long, and to whom.
+
+mod report;
+
+#[cfg(feature = "tracing")]
+mod event;
+#[cfg(not(feature = "tracing"))]
+#[path = "stall/no_event.rs"]
+mod event;
+
+#[expect(unused_imports, reason = "made by sysmon")]
+pub(crate) use report::StuckTask;
+pub use report::{StallCause, StallReport, Waiting};
+
+use crate::env::quietly;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+type OnStall = Arc<dyn Fn(&StallReport) + Send + Sync>;
+
+/// What the user has said about stalls.
+#[derive(Clone)]
+pub(crate) struct StallConfig {
+    /// How long a worker may be in one poll while work waits (L2). `None`: nobody looks.
+    pub(crate) threshold: Option<Duration>,
+    pub(crate) on_stall: Option<OnStall>,
+}
+
+impl Default for StallConfig {
+    fn default() -> Self {
+        StallConfig { threshold: Some(Duration::from_millis(10)), on_stall: None }
+    }
+}
+
+impl StallConfig {
+    /// Tells everybody who wants to know. All of them are code of others, whose panics go no
+    /// further (T7).
+    pub(crate) fn report(&self, stall: &StallReport) {
+        quietly(|| event::warn_stall(stall));
+        if let Some(on_stall) = &self.on_stall {
+            quietly(|| on_stall(stall));
+        }
+    }
+}
+
+impl fmt::Debug for StallConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StallConfig").field("threshold", &self.threshold).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// T7: what is called may panic, and is called again the next time.
+    #[test]
+    fn t7_a_panic_of_the_hook_goes_no_further() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let hook = {
+            let seen = Arc::clone(&seen);
+            move |stall: &StallReport| {
+                seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(stall.worker());
+                panic!("on purpose");
+            }
+        };
+        let config = StallConfig { on_stall: Some(Arc::new(hook)), ..StallConfig::default() };
+        for worker in [3, 4] {
+            config.report(&StallReport { worker, ..report::tests::stall() });
+        }
+        assert_eq!(*seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner()), [3, 4]);
+    }
+
+    #[test]
+    fn without_a_hook_nothing_happens() {
+        StallConfig::default().report(&report::tests::stall());
+    }
+}
