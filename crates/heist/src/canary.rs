@@ -65,3 +65,13 @@ pub(crate) const BLOCKING_CLOSE_TAKES_ALL: Canary = Canary::new("blocking close 
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
 /// A wake-up does not wait until the sleeper sleeps.
 pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");
+/// A worker does not order its tick before its look whether it still has its seat.
+pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
+/// Sysmon does not order its wish for a seat before its look at the worker's tick.
+pub(crate) const SEAT_NO_HEAVY_BARRIER: Canary = Canary::new("seat no heavy barrier");
+/// A worker goes on though sysmon wants its seat.
+pub(crate) const SEAT_NO_CONTEST: Canary = Canary::new("seat no contest");
+/// Who wakes a seat does not order that before its look whether sysmon sleeps.
+pub(crate) const ALARM_NO_LIGHT_BARRIER: Canary = Canary::new("alarm no light barrier");
+/// Sysmon does not order going to sleep before its look whether all seats are idle.
+pub(crate) const ALARM_NO_HEAVY_BARRIER: Canary = Canary::new("alarm no heavy barrier");

@@ -1,16 +1,13 @@
 //! The world outside: threads, parking, time, randomness, warnings. All of it goes through here.
 
-#[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
 mod activity;
 mod affinity;
 mod clock;
-#[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
 pub(crate) mod log;
 mod parker;
 mod threads;
 
 pub use activity::SystemCall;
-#[expect(unused_imports, reason = "kept by sysmon from one look to the next")]
 pub(crate) use activity::Usage;
 pub(crate) use activity::{Activity, Probe};
 pub(crate) use affinity::Cores;

@@ -30,7 +30,6 @@ mod env;
 mod metrics;
 pub mod runtime;
 mod scheduler;
-#[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
 mod stall;
 pub mod task;
 mod tokio_parts;

@@ -1,5 +1,6 @@
 //! Runtimes: how one is built, entered, used and shut down.
 
+mod block_in_place;
 mod block_on;
 mod blocking;
 mod builder;
@@ -11,6 +12,7 @@ mod metrics;
 mod pinned;
 mod shutdown_error;
 
+pub use block_in_place::block_in_place;
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
 pub(crate) use global::current_or_global;
@@ -91,9 +93,10 @@ impl Runtime {
     /// Runs a future on this thread, and waits for it. What it spawns runs on the workers; on a
     /// runtime without worker threads, on this thread too.
     ///
+    /// May be called from a task of a runtime with worker threads; see [`Handle::block_on`].
+    ///
     /// # Panics
-    /// If it is called from a task: a worker that waits here runs nothing else. Await the future
-    /// instead.
+    /// If it is called from a task of a runtime without worker threads. Await the future instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.block_on_for("Runtime::block_on", future)

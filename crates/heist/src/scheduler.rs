@@ -4,8 +4,11 @@
 //! |---|---|
 //! | `worker` | a thread's queues and its non-blocking `step` |
 //! | `seats` | the right to run, and where a worker sleeps |
+//! | `spares` | workers that sit where others cannot |
+//! | `remotes` | what others see of a worker |
 //! | `slot` | a place for the task woken last |
 //! | `steal` | looking at the others |
+//! | `sysmon` | the thread that finds out who is stuck |
 //! | `inject` | the shared queue |
 //! | `pace` | how often a worker looks at the shared queue |
 //! | `idle` | who sleeps, who searches, who is woken |
@@ -23,10 +26,13 @@ mod inject;
 mod metrics;
 mod pace;
 mod pinned;
+mod remotes;
 mod seats;
 mod shared;
 mod slot;
+mod spares;
 mod steal;
+mod sysmon;
 #[cfg(test)]
 mod testing;
 mod waiting;
@@ -37,4 +43,5 @@ pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
-pub(crate) use worker::{Worker, worker_index};
+pub(crate) use sysmon::Sysmon;
+pub(crate) use worker::{Aside, Worker, step_aside, worker_index};

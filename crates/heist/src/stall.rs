@@ -8,7 +8,6 @@ mod event;
 #[path = "stall/no_event.rs"]
 mod event;
 
-#[expect(unused_imports, reason = "made by sysmon")]
 pub(crate) use report::StuckTask;
 pub use report::{StallCause, StallReport, Waiting};
 

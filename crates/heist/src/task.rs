@@ -48,7 +48,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-pub use crate::runtime::{spawn, spawn_blocking, spawn_pinned};
+pub use crate::runtime::{block_in_place, spawn, spawn_blocking, spawn_pinned};
 
 /// The types of futures that are made here and rarely named.
 pub mod futures {
@@ -97,13 +97,11 @@ impl<S: Schedule> Notified<S> {
         ManuallyDrop::new(self).task
     }
 
-    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
     #[inline(always)]
     pub(crate) fn id(&self) -> Id {
         self.task.header().id
     }
 
-    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
     #[inline(always)]
     pub(crate) fn spawned_at(&self) -> &'static Location<'static> {
         self.task.header().spawned_at

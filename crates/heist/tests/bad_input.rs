@@ -266,26 +266,28 @@ fn what_needs_a_task_says_so() {
     assert!(text.contains("LocalKey::with") && text.contains("scope"), "{text}");
 }
 
+/// A runtime with workers lets another of them run meanwhile; one without has none.
 #[test]
-fn waiting_in_a_task_is_refused() {
+fn waiting_in_a_task_without_workers_is_refused() {
     let fix = "await the future instead";
-    for rt in [current_thread(), runtime(1)] {
-        let handle = rt.handle().clone();
-        let check = move || {
-            let inner = current_thread();
-            assert_says(&panic_of(|| inner.block_on(ready(()))), "Runtime::block_on:", fix);
-            assert_says(&panic_of(|| handle.block_on(ready(()))), "Handle::block_on:", fix);
-            let set = LocalSet::new();
-            let text = panic_of(|| set.block_on(&inner, ready(())));
-            assert_says(&text, "LocalSet::block_on:", fix);
-            inner.shutdown_background();
-        };
-        rt.block_on(rt.spawn(async move { check() })).unwrap();
-        // Nested in a plain block_on, on the runtime itself.
-        let text = panic_of(|| rt.block_on(async { rt.block_on(ready(())) }));
-        assert_says(&text, "Runtime::block_on:", fix);
-        assert_eq!(rt.block_on(rt.spawn(async { 1 })).unwrap(), 1, "it is as good as new");
-    }
+    let rt = current_thread();
+    let handle = rt.handle().clone();
+    let check = move || {
+        let inner = current_thread();
+        assert_says(&panic_of(|| inner.block_on(ready(()))), "Runtime::block_on:", fix);
+        assert_says(&panic_of(|| handle.block_on(ready(()))), "Handle::block_on:", fix);
+        let set = LocalSet::new();
+        let text = panic_of(|| set.block_on(&inner, ready(())));
+        assert_says(&text, "LocalSet::block_on:", fix);
+        let text = panic_of(|| task::block_in_place(|| ()));
+        assert_says(&text, "block_in_place:", "use spawn_blocking");
+        inner.shutdown_background();
+    };
+    rt.block_on(rt.spawn(async move { check() })).unwrap();
+    // Nested in a plain block_on, on the runtime itself.
+    let text = panic_of(|| rt.block_on(async { rt.block_on(ready(())) }));
+    assert_says(&text, "Runtime::block_on:", fix);
+    assert_eq!(rt.block_on(rt.spawn(async { 1 })).unwrap(), 1, "it is as good as new");
 }
 
 /// The other runtime's workers end all the same: they are told before the panic.

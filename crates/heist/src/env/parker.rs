@@ -2,6 +2,7 @@
 
 use crate::canary;
 use heist_sync::{AtomicU32, Condvar, Mutex, MutexGuard, Ordering};
+use std::time::Duration;
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -43,6 +44,22 @@ impl Parker {
         drop(guard);
         let woken = self.take_wake_up();
         debug_assert!(woken, "only a wake-up ends PARKED");
+    }
+
+    /// As [`park`](Self::park), but for about so long at most.
+    pub(crate) fn park_timeout(&self, duration: Duration) {
+        if self.take_wake_up() {
+            return;
+        }
+        let guard = self.lock();
+        // Relaxed: as in park().
+        let _ = self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        if self.state.load(Ordering::Relaxed) == PARKED {
+            // Whether it was long enough is the caller's business: it may wake up for nothing.
+            let _ = self.wake_up.wait_timeout(&self.lock, guard, duration);
+        }
+        // Late or not, a wake-up that has come is taken.
+        self.take_wake_up();
     }
 
     /// Takes a wake-up that is kept, if there is one: what a sleeper that never sleeps needs.

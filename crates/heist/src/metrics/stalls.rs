@@ -14,7 +14,6 @@ pub(crate) struct Stalls {
 }
 
 /// For who sees them.
-#[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
 impl Stalls {
     /// A worker has been found stuck.
     pub(crate) fn began(&self) {

@@ -1,9 +1,25 @@
 //! Blocking threads are in the runtime that they work for.
 
 use super::Handle;
-use super::context;
-use crate::scheduler::blocking::Host;
+use super::context::{self, Polling};
+use crate::scheduler::Scheduler;
+use crate::scheduler::blocking::{Closure, Host};
+use crate::task;
 use std::io;
+use std::panic::Location;
+
+/// Has a blocking thread run a spare worker for this seat; `false` if there is none to be had.
+pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
+    let handle = Handle { scheduler: scheduler.clone() };
+    let spare = handle.clone();
+    let run = move || {
+        let _polling = Polling::begin();
+        spare.scheduler.run_spare(seat);
+    };
+    let (task, _) = task::new(Closure::new(run), Location::caller());
+    handle.scheduler.blocking.submit(task, &handle);
+    true
+}
 
 impl Host for Handle {
     fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {

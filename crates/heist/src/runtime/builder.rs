@@ -5,7 +5,7 @@ use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
 use crate::env::{Cores, ThreadSpec};
 use crate::metrics::HistogramConfiguration;
-use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Worker, blocking};
+use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Sysmon, Worker, blocking};
 use crate::stall::StallConfig;
 use std::fmt;
 use std::io;
@@ -391,6 +391,11 @@ impl Builder {
                 }
             }
         }
+        if let (RuntimeFlavor::MultiThread, Some(threshold)) = (flavor, self.stall.threshold) {
+            let sysmon = Sysmon::new(handle.scheduler.clone(), threshold);
+            let thread = start_sysmon(sysmon, handle.clone()).map_err(|error| no_sysmon(&error))?;
+            runtime.threads.push(thread);
+        }
         Ok(runtime)
     }
 
@@ -410,6 +415,7 @@ impl Builder {
                 let _entered = context::enter(&Handle { scheduler: scheduler.clone() });
                 drop(task);
             },
+            call_spare: super::blocking::call_spare,
         }
     }
 }
@@ -429,6 +435,22 @@ fn start(
         drop(polling);
         threads.stopping();
     })
+}
+
+/// It is in the runtime, as what it calls may be code of others.
+fn start_sysmon(sysmon: Sysmon, handle: Handle) -> io::Result<thread::JoinHandle<()>> {
+    thread::Builder::new().name("heist-sysmon".into()).spawn(move || {
+        let _entered = context::enter(&handle);
+        sysmon.run();
+    })
+}
+
+fn no_sysmon(error: &io::Error) -> io::Error {
+    let message = format!(
+        "Builder::build: the monitor has no thread: {error}; raise the system's limits, or go without \
+         it by Builder::stall_threshold(None)"
+    );
+    io::Error::new(error.kind(), message)
 }
 
 fn not_started(index: usize, count: usize, error: &io::Error) -> io::Error {

@@ -127,12 +127,16 @@ pub(super) fn is_in_task() -> bool {
     IN_TASK.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Marks the thread as polling for a runtime, for as long as it lives.
+/// Marks the thread as polling for a runtime, or as not doing so, for as long as it lives.
 pub(super) struct Polling(bool);
 
 impl Polling {
     pub(super) fn begin() -> Self {
         Polling(IN_TASK.replace(true))
+    }
+
+    pub(super) fn pause() -> Self {
+        Polling(IN_TASK.replace(false))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A handle on a runtime.
 
 use super::block_on::block_on;
+use super::block_in_place;
 use super::context::{self, EnterGuard, TryCurrentError};
 use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
@@ -100,10 +101,12 @@ impl Handle {
         join
     }
 
-    /// Runs a future on this thread, and waits for it.
+    /// Runs a future on this thread, and waits for it. May be called from a task: its worker lets
+    /// another run in its place meanwhile, as in [`block_in_place`](crate::task::block_in_place).
     ///
     /// # Panics
-    /// If it is called from a task; await the future instead.
+    /// If it is called from a task of a runtime without worker threads: nobody would run that
+    /// runtime's other tasks. Await the future instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.wait_in("Handle::block_on", || block_on(future))
@@ -112,12 +115,7 @@ impl Handle {
     /// Enters the runtime and waits there.
     #[track_caller]
     pub(super) fn wait_in<R>(&self, api: &str, wait: impl FnOnce() -> R) -> R {
-        if context::is_in_task() {
-            panic!(
-                "{api}: called from within a task, whose worker would run nothing else meanwhile; \
-                 await the future instead"
-            );
-        }
+        let _aside = block_in_place::step_aside(api, "await the future instead");
         let _entered = context::enter(self);
         let _polling = context::Polling::begin();
         let _counting = metrics::count_outside(&self.scheduler.outside);

@@ -98,6 +98,12 @@ impl RuntimeMetrics {
         self.scheduler.stalls.longest()
     }
 
+    /// How many spare workers run: each sits on the seat of a worker that is stuck, or has stepped
+    /// aside; or is about to leave it.
+    pub fn num_spare_workers(&self) -> usize {
+        self.scheduler.num_spares()
+    }
+
     /// How often a stuck worker kept its seat because no spare worker could be had: there were as
     /// many threads as [`max_blocking_threads`](super::Builder::max_blocking_threads) allows, or
     /// the system would not start another.

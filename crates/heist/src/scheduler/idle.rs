@@ -107,15 +107,20 @@ impl Idle {
         }
     }
 
-    /// Something was published that only worker `index` can take (W8). Returns a worker that must be
-    /// unparked, if one should be: that one, or another in its place that is woken for nothing.
+    /// Something was published that only worker `index` can take (W8), if it `is_there`. Returns a
+    /// worker that must be unparked, if one should be: that one, or another in its place that is woken
+    /// for nothing.
     #[inline]
-    pub(super) fn submitted_to(&self, index: usize) -> Option<usize> {
+    pub(super) fn submitted_to(
+        &self,
+        index: usize,
+        is_there: impl FnOnce() -> bool,
+    ) -> Option<usize> {
         if !canary::IDLE_NO_TARGET_BARRIER.sings() {
             self.barrier.light();
         }
         // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
-        if self.is_sleeper(index) { self.wake_this(index) } else { None }
+        if self.is_sleeper(index) && is_there() { self.wake_this(index) } else { None }
     }
 
     fn is_sleeper(&self, index: usize) -> bool {
@@ -158,7 +163,7 @@ impl Idle {
                 false => canary::IDLE_NO_LOOK_FOR_OTHERS,
             };
             if !canary.sings() && has_own(index) && self.is_sleeper(index) {
-                self.submitted_to(index).into_iter().for_each(&mut unpark);
+                self.submitted_to(index, || true).into_iter().for_each(&mut unpark);
             }
         }
     }
@@ -210,6 +215,16 @@ impl Idle {
             return self.wake_one();
         }
         if !canary::IDLE_NO_RECHECK.sings() && has_work() { self.wake_one() } else { None }
+    }
+
+    /// Whether a seat is idle.
+    pub(super) fn is_any_idle(&self) -> bool {
+        Counts(self.counts.load(Ordering::Relaxed)).idle() > 0
+    }
+
+    /// Whether all are.
+    pub(super) fn are_all_idle(&self) -> bool {
+        Counts(self.counts.load(Ordering::Relaxed)).idle() == self.workers
     }
 
     /// How many search, and how many are idle.

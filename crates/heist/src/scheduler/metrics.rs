@@ -6,12 +6,12 @@ use crate::metrics::WorkerCounters;
 
 impl Shared {
     pub(crate) fn workers(&self) -> usize {
-        self.remotes.len()
+        self.remotes.seats()
     }
 
     /// What one worker has counted; `None` if there is no such worker.
     pub(crate) fn worker_counters(&self, index: usize) -> Option<&WorkerCounters> {
-        self.remotes.get(index).map(|remote| &*remote.counters)
+        self.remotes.base().nth(index).map(|remote| &*remote.counters)
     }
 
     /// How many tasks wait in a worker's own queues. The worker is one of those there are.
@@ -43,10 +43,10 @@ impl Shared {
     }
 
     fn sum_lanes(&self, count: impl Fn(&Lane<Scheduler>) -> u64) -> u64 {
-        self.remotes.iter().map(|remote| count(&remote.lane)).sum()
+        self.remotes.base().map(|remote| count(&remote.lane)).sum()
     }
 
     fn sum(&self, count: impl Fn(&WorkerCounters) -> u64) -> u64 {
-        self.remotes.iter().map(|remote| count(&remote.counters)).sum()
+        self.remotes.all().map(|remote| count(&remote.counters)).sum()
     }
 }

@@ -18,7 +18,7 @@ impl Scheduler {
         if let Err(task) = self.try_pin(task) {
             // Relaxed: that each number is given out once is all that is asked of it.
             let number = self.next_worker.fetch_add(1, Ordering::Relaxed);
-            self.spawn_in(number % self.remotes.len(), task);
+            self.spawn_in(number % self.remotes.seats(), task);
         }
     }
 
@@ -30,9 +30,10 @@ impl Scheduler {
         }
     }
 
-    /// On a worker of this scheduler a new task goes to its own queue; else it comes back.
+    /// On a base worker of this scheduler a new task goes to its own queue; else it comes back. A
+    /// spare worker may be gone before the task is.
     pub(super) fn try_pin(&self, task: Runnable) -> Result<(), Runnable> {
-        worker::with_worker(self, task, |_| true, Local::spawn_pinned)
+        worker::with_worker(self, task, |local| !local.is_spare(), Local::spawn_pinned)
     }
 
     /// To the inbox of a worker whose thread this is not.
@@ -50,21 +51,26 @@ impl Scheduler {
 
     /// Something came to this worker's inbox.
     fn notify_worker(&self, worker: usize) {
-        // It sits at home.
-        if let Some(seat) = self.idle.submitted_to(worker) {
+        // If it does not sit at home it is stuck, or has stepped aside; it looks when it is back.
+        let sits_there = || self.seats[worker].is_home();
+        if let Some(seat) = self.idle.submitted_to(worker, sits_there) {
             self.wake_seat(seat);
         }
     }
 
-    /// The worker on seat `mine` is going to sleep: wakes those that sleep beside a full inbox, itself
-    /// included.
-    pub(super) fn wake_owners(&self, mine: usize) {
-        let has_own = |worker: usize| self.remotes[worker].lane.has_tasks();
-        self.idle.wake_owners(mine, has_own, |seat| self.wake_seat(seat));
-    }
 }
 
 impl Shared {
+    /// Seat `mine` is being put to sleep: wakes those that sleep though there is something for them
+    /// alone, itself included: a full inbox, or a question about the seat.
+    pub(super) fn wake_owners(&self, mine: usize) {
+        let has_own = |seat: usize| {
+            let has_pinned = || self.seats[seat].is_home() && self.remotes[seat].lane.has_tasks();
+            self.seats[seat].is_called_upon() || has_pinned()
+        };
+        self.idle.wake_owners(mine, has_own, |seat| self.wake_seat(seat));
+    }
+
     /// On this worker's thread a task that was woken, or aborted, goes to its own queue; else it
     /// comes back.
     pub(super) fn try_keep(&self, worker: usize, task: Runnable) -> Result<(), Runnable> {

@@ -1,22 +1,212 @@
-//! Seats: the right to run.
+//! Seats: the right to run. The protocol is told in `seats/README.md`.
 //!
 //! A runtime has as many seats as it was asked for workers, and a worker runs tasks only while it
-//! sits on one. It sleeps there, too: whoever wakes a seat wakes the worker that sits on it. So the
-//! idle protocol is about seats, not about workers or threads.
-//!
-//! Seat i is the home of worker i. Its queues are the worker's and stay with it: others take from
-//! them whoever sits where. (Lending a stuck worker's seat to a spare one is not built yet, so every
-//! worker sits at home.)
+//! sits on one. It sleeps there, too: whoever wakes a seat wakes the worker that sits on it, or has a
+//! spare one called. So the idle protocol is about seats, not about workers or threads.
 
+mod audit;
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+use crate::canary;
 use crate::env::Parker;
+use audit::Audit;
+use heist_sync::{AtomicU64, Barrier, Ordering};
+use std::fmt;
 
 pub(super) struct Seat {
+    word: AtomicU64,
+    /// The worker whose home this is.
+    home: u32,
+    /// Where the worker that sits here sleeps.
     parker: Parker,
+    /// Where the home worker waits for its seat.
+    return_parker: Parker,
+    audit: Audit,
+    barrier: Barrier,
 }
 
+/// Who sits on a seat, and what is asked of it.
+///
+/// | bits | field |
+/// |---|---|
+/// | 0..32 | the number of the worker that sits here, or VACANT, CALLED, UNSTAFFED |
+/// | 32 | WANTED: sysmon asks for the seat; set and cleared with a worker's number only |
+/// | 33 | RECALLED: the home worker waits for it; only with the number of another worker |
+/// | 34 | RISING: who sits here took it in its sleep; only with a worker's number |
+/// | 35 | DOWN: the runtime goes down; never cleared |
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Word(u64);
+
+const WHO_MASK: u64 = u32::MAX as u64;
+const WANTED: u64 = 1 << 32;
+const RECALLED: u64 = 1 << 33;
+const RISING: u64 = 1 << 34;
+const DOWN: u64 = 1 << 35;
+
+/// Nobody sits here. For the idle protocol the seat sleeps, or is about to.
+const VACANT: u32 = u32::MAX;
+/// Nobody sits here, and a spare worker has been called.
+const CALLED: u32 = u32::MAX - 1;
+/// Nobody sits here, and no spare worker was to be had.
+const UNSTAFFED: u32 = u32::MAX - 2;
+
+impl Word {
+    fn who(self) -> u32 {
+        (self.0 & WHO_MASK) as u32
+    }
+
+    fn has(self, flag: u64) -> bool {
+        self.0 & flag != 0
+    }
+
+    /// Somebody else, of whom nothing is asked; that the runtime goes down stays.
+    fn passed_to(self, who: u32) -> Word {
+        Word(u64::from(who) | self.0 & DOWN)
+    }
+
+    fn with(self, flag: u64) -> Word {
+        Word(self.0 | flag)
+    }
+
+    fn without(self, flag: u64) -> Word {
+        Word(self.0 & !flag)
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.who() {
+            VACANT => f.write_str("VACANT")?,
+            CALLED => f.write_str("CALLED")?,
+            UNSTAFFED => f.write_str("UNSTAFFED")?,
+            worker => write!(f, "worker {worker}")?,
+        }
+        let flags = [(WANTED, "WANTED"), (RECALLED, "RECALLED"), (RISING, "RISING"), (DOWN, "DOWN")];
+        flags.iter().filter(|(flag, _)| self.has(*flag)).try_for_each(|(_, name)| write!(f, "+{name}"))
+    }
+}
+
+/// What a worker that was disturbed finds out.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Disturbance {
+    /// Nothing that concerns it: it goes on.
+    None,
+    /// The seat is not its own any more.
+    Lost,
+    /// The runtime goes down.
+    Down,
+}
+
+/// What becomes of a seat that is given up.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Left {
+    /// It is vacant. It must be put to sleep.
+    Vacant,
+    /// The home worker, which waited for it, has it.
+    Home,
+    /// It stays with the worker: the runtime goes down.
+    Kept,
+    /// It was lost before.
+    Lost,
+}
+
+/// How a worker finds a seat that it would like to have back.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Back {
+    /// It sits there in its sleep. The seat must be woken, and the worker [`rise`](Seat::rise).
+    Asleep,
+    /// It sits there, and counts as searching.
+    Searching,
+    /// It sits there.
+    Busy,
+    /// Somebody else does.
+    Taken,
+    /// The runtime goes down.
+    Down,
+}
+
+/// For the worker that sits here.
 impl Seat {
-    pub(super) fn new() -> Self {
-        Seat { parker: Parker::new() }
+    pub(super) fn new(home: usize, barrier: Barrier) -> Self {
+        let home = home as u32;
+        Seat {
+            word: AtomicU64::new(u64::from(home)),
+            home,
+            parker: Parker::new(),
+            return_parker: Parker::new(),
+            audit: Audit::new(),
+            barrier,
+        }
+    }
+
+    /// Whether `worker` sits here and nobody asks anything of it. To be asked after it has stored its
+    /// next tick.
+    #[inline]
+    pub(super) fn is_undisturbed(&self, worker: u32) -> bool {
+        if !canary::SEAT_NO_LIGHT_BARRIER.sings() {
+            self.barrier.light();
+        }
+        // Relaxed: ordered after the tick by the barrier, which pairs with the heavy one in rob(). A
+        // worker that goes on has sat here before, and has seen all that it needs.
+        self.word.load(Ordering::Relaxed) == u64::from(worker)
+    }
+
+    /// Somebody asks something of `worker`: it answers, between two tasks.
+    #[cold]
+    pub(super) fn answer(&self, worker: u32) -> Disturbance {
+        loop {
+            let word = self.load();
+            if word.has(DOWN) {
+                return Disturbance::Down;
+            }
+            if word.who() != worker {
+                return Disturbance::Lost;
+            }
+            if canary::SEAT_NO_CONTEST.sings() {
+                return Disturbance::None;
+            }
+            if word.has(RECALLED) {
+                if self.exchange(word, word.passed_to(self.home)) {
+                    self.return_parker.unpark();
+                    return Disturbance::Lost;
+                }
+            } else if !word.has(WANTED) || self.exchange(word, word.without(WANTED)) {
+                return Disturbance::None;
+            }
+        }
+    }
+
+    /// `worker` gives the seat up, in the middle of a poll.
+    pub(super) fn leave(&self, worker: u32) -> Left {
+        loop {
+            let word = self.load();
+            if word.who() != worker {
+                return Left::Lost;
+            }
+            if word.has(DOWN) {
+                return Left::Kept;
+            }
+            self.audit.leave(worker);
+            if self.give_up(word) {
+                return if word.has(RECALLED) { Left::Home } else { Left::Vacant };
+            }
+        }
+    }
+
+    /// To the home worker if it waits; else nobody has it.
+    fn give_up(&self, word: Word) -> bool {
+        if !word.has(RECALLED) {
+            return self.exchange(word, word.passed_to(VACANT));
+        }
+        let won = self.exchange(word, word.passed_to(self.home));
+        if won {
+            self.return_parker.unpark();
+        }
+        won
     }
 
     /// The worker that sits here sleeps until the seat is woken.
@@ -24,9 +214,179 @@ impl Seat {
         self.parker.park();
     }
 
-    /// Wakes the worker that sleeps here, or the next one to try.
-    pub(super) fn wake(&self) {
-        self.parker.unpark();
+    /// It has been woken, after it took the seat in its sleep.
+    pub(super) fn rise(&self) {
+        // Relaxed: it is a note to those that look for sleepers, of whom this is none any more.
+        self.word.fetch_and(!RISING, Ordering::Relaxed);
+    }
+
+    /// `worker` begins to run something here (L7); debug builds check that nobody else does.
+    #[inline]
+    pub(super) fn begin_poll(&self, worker: u32) {
+        self.audit.enter(worker);
+    }
+
+    /// It has run it, perhaps without a seat in the end.
+    #[inline]
+    pub(super) fn end_poll(&self, worker: u32) {
+        self.audit.leave(worker);
+    }
+}
+
+/// For workers that have no seat.
+impl Seat {
+    /// `worker` would like to sit here, as it did before.
+    pub(super) fn come_back(&self, worker: u32) -> Back {
+        loop {
+            let word = self.load();
+            if word.has(DOWN) {
+                return Back::Down;
+            }
+            let seated = word.passed_to(worker);
+            let (seated, back) = match word.who() {
+                VACANT => (seated.with(RISING), Back::Asleep),
+                CALLED => (seated, Back::Searching),
+                UNSTAFFED => (seated, Back::Busy),
+                // It was given the seat: only a home worker is.
+                who if who == worker => return Back::Busy,
+                _ => return Back::Taken,
+            };
+            if self.exchange(word, seated) {
+                return back;
+            }
+        }
+    }
+
+    /// The home worker asks whoever sits here for its seat. `false`: nobody does any more.
+    #[must_use = "nobody may sit here any more"]
+    pub(super) fn recall(&self) -> bool {
+        let word = self.load();
+        let is_held = !matches!(word.who(), VACANT | CALLED | UNSTAFFED) && word.who() != self.home;
+        is_held && self.exchange(word, word.with(RECALLED))
+    }
+
+    /// The home worker waits for its seat. It may wake up for nothing.
+    pub(super) fn wait_for_return(&self) {
+        self.return_parker.park();
+    }
+
+    /// A spare worker that was called sits down. `false`: it is too late.
+    #[must_use = "it may be too late"]
+    pub(super) fn sit_down(&self, spare: u32) -> bool {
+        let word = self.load();
+        word.who() == CALLED && !word.has(DOWN) && self.exchange(word, word.passed_to(spare))
+    }
+
+    /// The spare that was called does not come. `false`: it is not needed any more; else nobody
+    /// counts as searching in its place.
+    #[must_use = "it may count as searching"]
+    pub(super) fn not_staffed(&self) -> bool {
+        let word = self.load();
+        word.who() == CALLED && self.exchange(word, word.passed_to(UNSTAFFED))
+    }
+}
+
+/// For all others.
+impl Seat {
+    /// Wakes the worker that sleeps here. `true` if there is none, and a spare must be called. To be
+    /// called by whoever has cleared the seat's bit.
+    #[must_use = "a spare may have to be called"]
+    pub(super) fn wake(&self) -> bool {
+        loop {
+            let word = self.load();
+            if word.who() != VACANT {
+                self.parker.unpark();
+                return false;
+            }
+            if self.exchange(word, word.passed_to(CALLED)) {
+                return !word.has(DOWN);
+            }
+        }
+    }
+
+    /// Whether who sits here has to get up though nothing was submitted: for the sake of the seat
+    /// itself.
+    pub(super) fn is_called_upon(&self) -> bool {
+        self.load().has(RECALLED | RISING)
+    }
+
+    /// Whether the home worker waits for whoever sits here to leave.
+    pub(super) fn is_recalled(&self) -> bool {
+        self.load().has(RECALLED)
+    }
+
+    /// Whether the home worker sits here.
+    pub(super) fn is_home(&self) -> bool {
+        self.load().who() == self.home
+    }
+
+    /// Who sits here, if anybody does.
+    pub(super) fn holder(&self) -> Option<usize> {
+        let who = self.load().who();
+        (!matches!(who, VACANT | CALLED | UNSTAFFED)).then_some(who as usize)
+    }
+
+    /// Whether no spare was to be had for it.
+    pub(super) fn is_unstaffed(&self) -> bool {
+        self.load().who() == UNSTAFFED
+    }
+
+    /// Sysmon tries again to find a spare. If `true` the seat is vacant, and must be put to sleep.
+    #[must_use = "the seat may have to be put to sleep"]
+    pub(super) fn try_again(&self) -> bool {
+        let word = self.load();
+        word.who() == UNSTAFFED && !word.has(DOWN) && self.exchange(word, word.passed_to(VACANT))
+    }
+
+    /// Sysmon takes the seat from `worker`, unless that is not stuck after all.
+    pub(super) fn rob(&self, worker: u32, is_stuck: impl FnOnce() -> bool) -> Left {
+        let word = self.load();
+        if word.who() != worker || word.has(RISING) {
+            return Left::Lost;
+        }
+        if word.has(DOWN) || !self.exchange(word, word.with(WANTED)) {
+            return Left::Kept;
+        }
+        let has_barrier = canary::SEAT_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
+        let is_stuck = has_barrier && is_stuck();
+        loop {
+            let word = self.load();
+            if word.who() != worker || !word.has(WANTED) {
+                return Left::Kept;
+            }
+            if !is_stuck || word.has(DOWN) {
+                if self.exchange(word, word.without(WANTED)) {
+                    return Left::Kept;
+                }
+                continue;
+            }
+            self.audit.leave(worker);
+            if self.give_up(word) {
+                return if word.has(RECALLED) { Left::Home } else { Left::Vacant };
+            }
+        }
+    }
+
+    /// The runtime goes down: who sits here or waits for the seat finds out.
+    pub(super) fn close(&self) {
+        // Release: pairs with the Acquire in load(); that the runtime is down was stored before.
+        self.word.fetch_or(DOWN, Ordering::Release);
+        self.return_parker.unpark();
+    }
+
+    /// Whether who sits here is told that the runtime goes down.
+    pub(super) fn is_closed(&self) -> bool {
+        self.load().has(DOWN)
+    }
+
+    fn load(&self) -> Word {
+        // Acquire: pairs with the Release in exchange().
+        Word(self.word.load(Ordering::Acquire))
+    }
+
+    fn exchange(&self, old: Word, new: Word) -> bool {
+        // AcqRel: pairs with itself; who gets a seat sees what its last holder did.
+        self.word.compare_exchange(old.0, new.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 

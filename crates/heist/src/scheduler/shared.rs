@@ -4,12 +4,14 @@ use super::blocking::{self, Blocking};
 use super::identity::Identity;
 use super::idle::{Idle, MAX_WORKERS};
 use super::inject::{Closed, Inject};
-use super::pinned::Lane;
+use super::remotes::Remotes;
 use super::seats::Seat;
-use super::slot::Slot;
+use super::spares::Spares;
+use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
-use crate::metrics::{HistogramConfiguration, Outside, Stalls, WorkerCounters};
+use crate::env::log;
+use crate::metrics::{HistogramConfiguration, Outside, Stalls};
 use crate::stall::StallConfig;
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
@@ -17,8 +19,8 @@ use heist_deque::ring;
 use heist_sync::Barrier;
 use std::ops::Deref;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Whether a runtime has threads of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +47,19 @@ pub(crate) struct Config {
     pub(crate) poll_times: Option<HistogramConfiguration>,
     /// Whether every task is pinned: nobody takes another's.
     pub(crate) thread_per_core: bool,
-    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "read by sysmon"))]
     pub(crate) stall: StallConfig,
     /// Drops a task that comes too late, as one that is in the runtime.
     pub(crate) refuse: fn(&Scheduler, Runnable),
+    /// Has a thread run a spare worker for this seat; `false` if there is none to be had.
+    pub(crate) call_spare: fn(&Scheduler, usize) -> bool,
+}
+
+impl Config {
+    /// Whether a worker that is stuck or steps aside gives its seat to another. Where tasks are all
+    /// pinned no other could run them.
+    pub(super) fn lends_seats(&self) -> bool {
+        self.flavor == RuntimeFlavor::MultiThread && !self.thread_per_core
+    }
 }
 
 /// A task that runs on this scheduler, and may be run.
@@ -66,10 +77,16 @@ const ANY: u16 = u16::MAX;
 
 /// What all workers of a runtime share.
 pub(crate) struct Shared {
-    pub(super) remotes: Box<[CachePadded<Remote>]>,
+    me: Weak<Shared>,
+    pub(super) remotes: Remotes,
     pub(super) seats: Box<[CachePadded<Seat>]>,
     pub(super) inject: Inject<Scheduler>,
     pub(super) idle: Idle,
+    pub(super) spares: Spares,
+    pub(super) alarm: Alarm,
+    /// Whether it was told that no spare worker was to be had.
+    pub(super) shortage: log::Once,
+    pub(super) barrier: Barrier,
     pub(super) waiting: Waiting,
     pub(crate) blocking: Blocking,
     /// What threads that are no workers count.
@@ -79,24 +96,6 @@ pub(crate) struct Shared {
     /// Who gets the next pinned task that is spawned outside of the workers; counts on and on.
     pub(super) next_worker: AtomicUsize,
     pub(super) config: Config,
-}
-
-/// What others see of a worker.
-pub(super) struct Remote {
-    pub(super) stealer: ring::Stealer<Runnable>,
-    /// What the worker writes in each step has lines of its own: whoever looks for the queues above
-    /// and below does not take them away.
-    pub(super) own: CachePadded<Own>,
-    pub(super) counters: Arc<WorkerCounters>,
-    pub(super) lane: Lane<Scheduler>,
-}
-
-/// What a worker itself writes, and others look at when they find nothing else.
-pub(super) struct Own {
-    /// The task woken last.
-    pub(super) lifo: Slot,
-    /// Counts the worker's steps; who sees it stand still knows that a poll is going on.
-    pub(super) tick: AtomicU32,
 }
 
 impl Deref for Scheduler {
@@ -113,19 +112,17 @@ impl Scheduler {
         let rings: Vec<ring::Owner<Runnable>> =
             (0..config.workers).map(|_| ring::Owner::new()).collect();
         let barrier = Barrier::detect();
-        let remote = |ring: &ring::Owner<Runnable>| {
-            CachePadded::new(Remote {
-                stealer: ring.stealer(),
-                own: CachePadded::new(Own { lifo: Slot::new(barrier), tick: AtomicU32::new(0) }),
-                counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
-                lane: Lane::new(),
-            })
-        };
-        let shared = Arc::new(Shared {
-            remotes: rings.iter().map(remote).collect(),
-            seats: rings.iter().map(|_| CachePadded::new(Seat::new())).collect(),
+        let seat = |home| CachePadded::new(Seat::new(home, barrier));
+        let shared = Arc::new_cyclic(|me| Shared {
+            me: Weak::clone(me),
+            remotes: Remotes::new(&rings, &config, barrier),
+            seats: (0..config.workers).map(seat).collect(),
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             idle: Idle::new(config.workers, barrier),
+            spares: Spares::new(),
+            alarm: Alarm::new(barrier),
+            shortage: log::Once::default(),
+            barrier,
             waiting: Waiting::new(),
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
@@ -166,7 +163,7 @@ impl Scheduler {
     }
 
     /// A task that was woken by a thread that is no worker.
-    fn inject(&self, task: Runnable) {
+    pub(super) fn inject(&self, task: Runnable) {
         self.injected(self.inject.push(producer(), task));
     }
 
@@ -196,15 +193,53 @@ impl Shared {
         }
     }
 
+    /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one; or another
+    /// seat, if no spare is to be had.
     pub(super) fn wake_seat(&self, seat: usize) {
-        self.seats[seat].wake();
+        self.alarm.seat_woken();
+        let mut next = Some(seat);
+        while let Some(seat) = next {
+            let needs_spare = self.seats[seat].wake();
+            next = if needs_spare && !self.call_spare(seat) { self.not_staffed(seat) } else { None };
+        }
+    }
+
+    fn call_spare(&self, seat: usize) -> bool {
+        let Some(shared) = self.me.upgrade() else { return false };
+        (self.config.call_spare)(&Scheduler { shared, worker: ANY }, seat)
+    }
+
+    /// Nobody sits on this seat any more, or who does has nothing to do: it sleeps. Returns a seat that
+    /// was woken because there is something to do after all.
+    pub(super) fn put_to_sleep(
+        &self,
+        seat: usize,
+        was_searching: bool,
+        has_work: impl FnOnce() -> bool,
+    ) -> Option<usize> {
+        let woken = self.idle.sleep(seat, was_searching, has_work);
+        if let Some(seat) = woken {
+            self.wake_seat(seat);
+        }
+        self.wake_owners(seat);
+        woken
+    }
+
+    /// A worker that counted as searching does not search any more. The last one has another begin
+    /// (I2).
+    pub(super) fn stop_search(&self) {
+        if self.config.thread_per_core {
+            self.idle.stop_search_alone();
+        } else if let Some(seat) = self.idle.stop_search() {
+            self.wake_seat(seat);
+        }
     }
 
     /// Whether there is anything that a worker could take, or has to do.
     pub(super) fn has_work(&self) -> bool {
         self.is_down()
             || !self.inject.is_empty()
-            || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
+            || self.remotes.active().any(|remote| !remote.stealer.is_empty())
     }
 
     pub(super) fn is_down(&self) -> bool {
@@ -219,6 +254,9 @@ impl Shared {
         self.inject.close();
         self.waiting.close();
         self.blocking.close();
+        self.spares.close();
+        self.seats.iter().for_each(|seat| seat.close());
+        self.alarm.wake();
         self.wake_all();
     }
 

@@ -13,12 +13,12 @@ const ROUNDS: usize = 4;
 pub(super) struct Search {
     rng: Rng,
     /// Where each worker's tick stood after the first round.
-    ticks: Box<[u32]>,
+    ticks: Vec<u32>,
 }
 
 impl Search {
-    pub(super) fn new(seed: u64, workers: usize) -> Self {
-        Search { rng: Rng::new(seed), ticks: vec![0; workers].into() }
+    pub(super) fn new(seed: u64) -> Self {
+        Search { rng: Rng::new(seed), ticks: Vec::new() }
     }
 
     /// Looks at every other worker, up to four times, each time from a random start and in a
@@ -33,17 +33,18 @@ impl Search {
         index: usize,
         ring: &mut ring::Owner<Runnable>,
     ) -> Option<Runnable> {
+        let workers = shared.remotes.count();
         for round in 0..ROUNDS {
             if round == 1 {
-                self.note_ticks(shared);
+                self.note_ticks(shared, workers);
             }
-            for victim in self.order().filter(|victim| *victim != index) {
+            for victim in self.order(workers).filter(|victim| *victim != index) {
                 let remote = &shared.remotes[victim];
                 if let Some((task, count)) = remote.stealer.steal_into_counted(ring).success() {
                     shared.remotes[index].counters.stole(count);
                     return Some(task);
                 }
-                let is_stuck = || remote.own.tick.load(Ordering::Relaxed) == self.ticks[victim];
+                let is_stuck = || remote.own.is_stuck_since(self.ticks[victim]);
                 if round == ROUNDS - 1 && is_stuck() {
                     if let Some(task) = remote.own.lifo.rob() {
                         shared.remotes[index].counters.stole(1);
@@ -61,15 +62,14 @@ impl Search {
         None
     }
 
-    fn note_ticks(&mut self, shared: &Shared) {
-        for (tick, remote) in self.ticks.iter_mut().zip(&shared.remotes) {
-            *tick = remote.own.tick.load(Ordering::Relaxed);
-        }
+    fn note_ticks(&mut self, shared: &Shared, workers: usize) {
+        self.ticks.clear();
+        let tick = |worker: usize| shared.remotes[worker].own.tick.load(Ordering::Relaxed);
+        self.ticks.extend((0..workers).map(tick));
     }
 
     /// All workers, from a random one on, upwards or downwards: each is reached (F1).
-    fn order(&mut self) -> impl Iterator<Item = usize> + use<> {
-        let count = self.ticks.len();
+    fn order(&mut self, count: usize) -> impl Iterator<Item = usize> + use<> {
         let start = self.rng.below(count);
         let step = if self.rng.next() & 1 == 0 { 1 } else { count - 1 };
         (0..count).map(move |offset| (start + offset * step) % count)
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn f1_every_worker_is_reached() {
         for workers in [3, 4, 5, 6] {
-            let mut search = Search::new(7, workers);
+            let mut search = Search::new(7);
             let mut orders = std::collections::HashSet::new();
             for _ in 0..200 {
-                let order: Vec<usize> = search.order().collect();
+                let order: Vec<usize> = search.order(workers).collect();
                 let mut seen = order.clone();
                 seen.sort_unstable();
                 assert_eq!(seen, (0..workers).collect::<Vec<_>>());

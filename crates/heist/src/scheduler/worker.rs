@@ -1,15 +1,18 @@
 //! A worker: one thread's queues, and what it does next.
 
 mod pinned;
+mod seated;
 
 use super::pace::Pace;
-use super::shared::{Remote, Runnable, Scheduler, Shared, producer};
+use super::remotes::Remote;
+use super::shared::{Runnable, Scheduler, Shared, producer};
 use super::steal::Search;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::task::{Notified, Ran, TaskList, coop};
 use heist_deque::ring::{self, Full};
 use pinned::Pinned;
+pub(crate) use seated::{Aside, step_aside};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -46,18 +49,20 @@ pub(crate) struct Local {
     pinned: Scheduler,
     /// Which worker it is: whose queues are its own.
     index: usize,
-    /// Where it sits: what lets it run.
-    seat: usize,
+    /// Where it sits, or sat last: what lets it run.
+    seat: Cell<usize>,
+    /// Changes with each step; what others see of it is in its remote.
+    tick: Cell<u32>,
+    /// Whether it counts as searching. Its tick is odd then.
+    is_searching: Cell<bool>,
     core: RefCell<Core>,
     counters: Arc<WorkerCounters>,
 }
 
 struct Core {
     ring: ring::Owner<Runnable>,
-    tick: u32,
     pace: Pace,
     lifo_streak: u32,
-    is_searching: bool,
     search: Search,
     /// What the inject queue did not take because the runtime is going down.
     refused: TaskList<Scheduler>,
@@ -71,6 +76,8 @@ pub(crate) enum Step {
     Ran,
     /// There was nothing to run.
     Idle,
+    /// It has lost its seat: there is nothing that it may run.
+    Unseated,
     /// The runtime is going down.
     Down,
 }
@@ -122,24 +129,22 @@ pub(super) fn with_worker(
     }
 }
 
-/// The number of the worker whose thread this is, if it is one.
+/// The number of the seat that this thread's worker sits on, if it is one and does.
 pub(crate) fn worker_index() -> Option<usize> {
     let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W2) as above.
-    unsafe { local.as_ref() }.map(|local| local.index)
+    unsafe { local.as_ref() }.and_then(Local::seat_held)
 }
 
 impl Worker {
     pub(super) fn new(scheduler: Scheduler, index: usize, ring: ring::Owner<Runnable>) -> Self {
-        let search = Search::new(index as u64 + 1, scheduler.remotes.len());
+        let search = Search::new(index as u64 + 1);
         let counters = Arc::clone(&scheduler.remotes[index].counters);
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
         let core = Core {
             ring,
-            tick: 0,
             pace,
             lifo_streak: 0,
-            is_searching: false,
             search,
             refused: TaskList::new(),
             pinned: Pinned::new(),
@@ -150,7 +155,9 @@ impl Worker {
                 scheduler,
                 pinned,
                 index,
-                seat: index,
+                seat: Cell::new(index),
+                tick: Cell::new(1),
+                is_searching: Cell::new(false),
                 core: RefCell::new(core),
                 counters,
             },
@@ -161,13 +168,7 @@ impl Worker {
     pub(crate) fn run(self) {
         let local = &self.local;
         let entered = Entered::new(local);
-        loop {
-            match local.step() {
-                Step::Ran => {}
-                Step::Idle => local.idle(|| false),
-                Step::Down => break,
-            }
-        }
+        while local.work() == Step::Unseated && local.come_home() {}
         // What tasks do when they are dropped below finds no worker here, and a closed runtime.
         drop(entered);
         local.scheduler.wake_all();
@@ -249,6 +250,7 @@ impl<'a> Entered<'a> {
         LOCAL.set(local);
         let now = Clock::now();
         local.core.borrow_mut().pace.rested(now);
+        local.remote().run_here();
         Entered { local, _on_thread: local.counters.run_here(now) }
     }
 }
@@ -261,15 +263,33 @@ impl Drop for Entered<'_> {
 }
 
 impl Local {
+    /// Steps until there is no more to do here: it has lost its seat, or the runtime goes down.
+    fn work(&self) -> Step {
+        loop {
+            match self.step() {
+                Step::Ran => {}
+                Step::Idle => self.idle(|| false),
+                end => return end,
+            }
+        }
+    }
+
     /// One tick: finds a task in the order of W1, and runs it. Never waits (W7).
     pub(crate) fn step(&self) -> Step {
-        if self.scheduler.is_down() {
-            return Step::Down;
+        if let Some(end) = self.begin_step() {
+            return end;
         }
         if self.has_pinned() && self.step_pinned() {
             return Step::Ran;
         }
-        match self.next() {
+        let mut task = self.next();
+        if task.is_none() {
+            if let Some(end) = self.begin_rest() {
+                return end;
+            }
+            task = self.search();
+        }
+        match task {
             None => Step::Idle,
             Some(task) => {
                 self.run(task, &self.scheduler, Self::push);
@@ -282,10 +302,13 @@ impl Local {
     #[inline(always)]
     fn run(&self, task: Runnable, scheduler: &Scheduler, put: impl FnOnce(&Self, Runnable)) {
         let counters = &self.counters;
+        self.seat().begin_poll(self.number());
+        self.remote().own.running.set(&task);
         let ran = match &counters.poll_times {
             None => task.run(scheduler),
             Some(histogram) => histogram.time(|| task.run(scheduler)),
         };
+        self.seat().end_poll(self.number());
         match ran {
             Ran::Done => counters.done.add(1),
             Ran::Waits => counters.waits.add(1),
@@ -300,14 +323,12 @@ impl Local {
     /// (L4).
     fn next(&self) -> Option<Runnable> {
         let core = &mut *self.core.borrow_mut();
-        core.tick = core.tick.wrapping_add(1);
-        self.remote().own.tick.store(core.tick, Ordering::Relaxed);
         let task = if core.pace.tick(|| core.ring.len()) {
             self.take_injected(core, TICK_BATCH).or_else(|| self.take_own(core))
         } else {
             self.take_own(core).or_else(|| self.take_injected(core, usize::MAX))
         };
-        task.map(|task| self.found(core, task)).or_else(|| self.search(core))
+        task.inspect(|_| self.found())
     }
 
     /// The LIFO slot, then the ring. After a streak from the slot what is there goes to the end of
@@ -351,7 +372,7 @@ impl Local {
         if inject.is_empty() {
             return None;
         }
-        let workers = self.scheduler.remotes.len();
+        let workers = self.scheduler.remotes.seats();
         let room = (core.ring.capacity() / 2).min(core.ring.capacity() - core.ring.len());
         let share = |len: usize| (len / workers + 1).min(most).min(room);
         let mut rest = TaskList::new();
@@ -373,31 +394,29 @@ impl Local {
     }
 
     /// Something was found. A searcher stops searching, and the last one has another begin (I2).
-    fn found(&self, core: &mut Core, task: Runnable) -> Runnable {
-        if std::mem::take(&mut core.is_searching) {
-            if self.scheduler.config.thread_per_core {
-                self.scheduler.idle.stop_search_alone();
-            } else if let Some(seat) = self.scheduler.idle.stop_search() {
-                self.scheduler.wake_seat(seat);
-            }
+    #[inline]
+    fn found(&self) {
+        if self.is_searching.take() {
+            self.next_tick();
+            self.scheduler.stop_search();
         }
-        task
     }
 
     /// Looks at the others, if not enough others do that already.
-    fn search(&self, core: &mut Core) -> Option<Runnable> {
+    fn search(&self) -> Option<Runnable> {
         if self.scheduler.config.thread_per_core {
             return None;
         }
-        if !core.is_searching {
-            core.is_searching = self.scheduler.idle.start_search();
-            if !core.is_searching {
+        if !self.is_searching.get() {
+            if !self.scheduler.idle.start_search() {
                 return None;
             }
+            self.is_searching.set(true);
             wait_a_moment();
         }
-        let task = core.search.search(&self.scheduler, self.index, &mut core.ring)?;
-        Some(self.found(core, task))
+        let core = &mut *self.core.borrow_mut();
+        let task = core.search.search(&self.scheduler, self.index, &mut core.ring);
+        task.inspect(|_| self.found())
     }
 
     /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
@@ -409,7 +428,7 @@ impl Local {
         let threads = self.scheduler.blocking.threads();
         threads.parking();
         if let Some(lying) = self.lie_down(else_to_do) {
-            self.scheduler.seats[self.seat].sleep();
+            self.seat().sleep();
             self.get_up(lying);
         }
         threads.unparked();
@@ -417,7 +436,7 @@ impl Local {
 
     /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
     fn finds_while_waiting(&self) -> bool {
-        let is_searching = self.core.borrow().is_searching && self.scheduler.remotes.len() > 1;
+        let is_searching = self.is_searching.get() && self.scheduler.remotes.count() > 1;
         let looks = if is_searching { LOOKS } else { 0 };
         (0..looks).any(|_| {
             wait_a_moment();
@@ -436,31 +455,25 @@ impl Local {
             self.push(task);
             return None;
         }
-        let mut core = self.core.borrow_mut();
-        let was_searching = std::mem::take(&mut core.is_searching);
         let shared = &self.scheduler;
         let has_work = || else_to_do() || shared.has_work();
-        let woken = shared.idle.sleep(self.seat, was_searching, has_work);
-        if let Some(seat) = woken {
-            shared.wake_seat(seat);
-        }
-        shared.wake_owners(self.seat);
-        if shared.is_down() {
-            // No wake-up may be coming: a searcher that has left counts as searching for ever.
+        let woken = shared.put_to_sleep(self.seat.get(), self.is_searching.take(), has_work);
+        if self.seat().is_closed() {
+            // No wake-up may be coming: a searcher that has left counts as searching for ever. This
+            // worker's next step is its last, so it does not lie down a second time.
             return None;
         }
         self.counters.parks(Clock::now());
-        Some(Lying { has_woken_itself: woken == Some(self.seat) })
+        Some(Lying { has_woken_itself: woken == Some(self.seat.get()) })
     }
 
     /// It has been unparked.
     fn get_up(&self, lying: Lying) {
         let now = Clock::now();
         self.counters.unparked(now, lying.has_woken_itself);
-        let mut core = self.core.borrow_mut();
         // Whoever woke this worker has counted it as searching.
-        core.is_searching = true;
-        core.pace.rested(now);
+        self.is_searching.set(true);
+        self.core.borrow_mut().pace.rested(now);
     }
 
     /// A task that this worker spawned.
@@ -483,6 +496,9 @@ impl Local {
         if let Some(previous) = self.remote().own.lifo.put(task.into_raw()) {
             // SAFETY: (T1) put there by this function, and taken out here alone.
             self.push(unsafe { Notified::from_ptr(previous) });
+        }
+        if !self.seat().is_undisturbed(self.number()) {
+            self.empty_slot_without_seat();
         }
     }
 

@@ -37,7 +37,6 @@ impl Id {
     }
 
     /// The id with this [`number`](Self::number); none has the number 0.
-    #[cfg_attr(not(all(test, not(loom))), expect(dead_code, reason = "called by sysmon"))]
     pub(crate) fn from_number(number: u64) -> Option<Id> {
         NonZeroU64::new(number).map(Id)
     }

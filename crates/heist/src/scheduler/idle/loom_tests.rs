@@ -159,7 +159,7 @@ impl Pinned {
     fn submit(&self) {
         // Relaxed: the protocol's own barriers have to make it visible.
         self.tasks.fetch_add(1, Ordering::Relaxed);
-        self.scene.unpark(self.scene.idle.submitted_to(self.owner));
+        self.scene.unpark(self.scene.idle.submitted_to(self.owner, || true));
     }
 
     fn is_there(&self) -> bool {

@@ -49,9 +49,9 @@ fn w8_the_one_that_is_meant_is_woken() {
         assert_eq!(idle.sleep(index, false, || false), None);
     }
     assert!(idle.start_search());
-    assert_eq!(idle.submitted_to(5), None, "it is awake");
-    assert_eq!(idle.submitted_to(130), Some(130));
-    assert_eq!(idle.submitted_to(130), None, "it has been woken");
+    assert_eq!(idle.submitted_to(5, || true), None, "it is awake");
+    assert_eq!(idle.submitted_to(130, || true), Some(130));
+    assert_eq!(idle.submitted_to(130, || true), None, "it has been woken");
     let mut woken = Vec::new();
     idle.wake_owners(64, |index| index >= 63, |index| woken.push(index));
     assert_eq!(woken, [63, 64, 199]);

@@ -3,7 +3,6 @@
 use super::{LIFO_STREAK, Local};
 use crate::scheduler::shared::{Runnable, Scheduler};
 use crate::task::TaskList;
-use std::sync::atomic::Ordering;
 
 /// After so many pinned tasks the worker takes over its inbox, though its own queue is not empty
 /// (L4). Guessed.
@@ -87,10 +86,9 @@ impl Local {
         pinned.since_look += 1;
         pinned.had_turn = true;
         core.lifo_streak = 0;
-        core.tick = core.tick.wrapping_add(1);
-        self.remote().own.tick.store(core.tick, Ordering::Relaxed);
         core.pace.pass();
-        Some(self.found(core, task))
+        self.found();
+        Some(task)
     }
 
     /// Cancels all pinned tasks of this worker, on this thread.

@@ -55,11 +55,11 @@ impl Stage {
             thread_per_core: false,
             stall: crate::stall::StallConfig::default(),
             refuse: |_, task| drop(task),
+            call_spare: |_, _| false,
         });
         for worker in &workers {
-            let count = scheduler.remotes.len();
             let core = &mut *worker.local.core.borrow_mut();
-            core.search = Search::new(seed ^ worker.local.index as u64, count);
+            core.search = Search::new(seed ^ worker.local.index as u64);
         }
         let player =
             |worker| Player { worker, is_tired: Cell::default(), lying: RefCell::default() };
@@ -155,7 +155,7 @@ impl Stage {
     }
 
     fn is_searching(&self, index: usize) -> bool {
-        self.players[index].worker.local.core.borrow().is_searching
+        self.players[index].worker.local.is_searching.get()
     }
 
     /// Ends the runtime, as its threads would.

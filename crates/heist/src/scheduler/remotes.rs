@@ -1,0 +1,195 @@
+//! What others see of each worker: of base workers, which are there from the beginning, and of spare
+//! ones, which come when they are needed.
+
+use super::pinned::Lane;
+use super::shared::{Config, Runnable, Scheduler};
+use super::slot::Slot;
+use crate::env::Probe;
+use crate::metrics::WorkerCounters;
+use crate::task::Id;
+use crossbeam_utils::CachePadded;
+use heist_deque::ring;
+use heist_sync::Barrier;
+use std::ops::Index;
+use std::panic::Location;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What others see of a worker.
+pub(super) struct Remote {
+    pub(super) stealer: ring::Stealer<Runnable>,
+    /// What the worker writes in each step has lines of its own: whoever looks for the queues above
+    /// and below does not take them away.
+    pub(super) own: CachePadded<Own>,
+    pub(super) counters: Arc<WorkerCounters>,
+    pub(super) lane: Lane<Scheduler>,
+    /// The thread that the worker is on, or was.
+    probe: Mutex<Option<Probe>>,
+}
+
+/// What a worker itself writes, and others look at when they find nothing else.
+pub(super) struct Own {
+    /// The task woken last.
+    pub(super) lifo: Slot,
+    /// Changes with each of the worker's steps. Odd while it has nothing to run; if it is even and
+    /// stands still, a poll is going on.
+    pub(super) tick: AtomicU32,
+    pub(super) running: Running,
+}
+
+/// The task that a worker runs, or ran last: copies, as the task itself may be gone at any time. Two
+/// plain stores a poll, measured as nothing (`yield_many`), for reports that name who is stuck.
+pub(super) struct Running {
+    id: AtomicU64,
+    spawned_at: AtomicPtr<Location<'static>>,
+}
+
+impl Running {
+    fn new() -> Self {
+        Running { id: AtomicU64::new(0), spawned_at: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// By the worker alone.
+    #[inline]
+    pub(super) fn set(&self, task: &Runnable) {
+        self.id.store(task.id().number().get(), Ordering::Relaxed);
+        self.spawned_at.store(ptr::from_ref(task.spawned_at()).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// If the worker has been in one poll for a while. Else it may be of two tasks, one after the
+    /// other.
+    pub(super) fn get(&self) -> Option<(Id, &'static Location<'static>)> {
+        let id = Id::from_number(self.id.load(Ordering::Relaxed))?;
+        let spawned_at = self.spawned_at.load(Ordering::Relaxed);
+        // SAFETY: (type) set() stores references that live for ever, and nothing else.
+        Some((id, unsafe { spawned_at.as_ref() }?))
+    }
+}
+
+impl Own {
+    /// Whether the worker has been in one poll since it had this tick.
+    pub(super) fn is_stuck_since(&self, tick: u32) -> bool {
+        tick % 2 == 0 && self.tick.load(Ordering::Relaxed) == tick
+    }
+}
+
+/// All workers, by number: the base workers first.
+pub(super) struct Remotes {
+    base: Box<[CachePadded<Remote>]>,
+    spares: Box<[OnceLock<Box<Remote>>]>,
+    /// So many of the spares, from the first on, may have something in their queues.
+    active_spares: AtomicUsize,
+    barrier: Barrier,
+}
+
+/// More spare workers at once are not to be had, whatever the limit on threads. Guessed: a program
+/// with a thousand stuck tasks is not helped by one more.
+const MAX_SPARES: usize = 1024;
+
+impl Remotes {
+    /// Of base workers with these rings.
+    pub(super) fn new(rings: &[ring::Owner<Runnable>], config: &Config, barrier: Barrier) -> Self {
+        let spares = if config.lends_seats() { config.blocking.limits.threads.min(MAX_SPARES) } else { 0 };
+        let base = rings.iter().map(|ring| CachePadded::new(Remote::new(ring, config, barrier)));
+        Remotes {
+            base: base.collect(),
+            spares: (0..spares).map(|_| OnceLock::new()).collect(),
+            active_spares: AtomicUsize::new(0),
+            barrier,
+        }
+    }
+
+    /// Adds what others see of a spare worker that there was not before.
+    pub(super) fn add_spare(&self, spare: usize, ring: &ring::Owner<Runnable>, config: &Config) {
+        let remote = Box::new(Remote::new(ring, config, self.barrier));
+        let is_new = self.spares[spare].set(remote).is_ok();
+        debug_assert!(is_new, "a spare worker is made once");
+    }
+
+    /// From now on others look at so many spares.
+    pub(super) fn show_spares(&self, count: usize) {
+        // Release: pairs with the Acquire in count().
+        self.active_spares.store(count, Ordering::Release);
+    }
+
+    /// How many spare workers there may be at once.
+    pub(super) fn most_spares(&self) -> usize {
+        self.spares.len()
+    }
+
+    /// How many base workers there are, and seats.
+    pub(super) fn seats(&self) -> usize {
+        self.base.len()
+    }
+
+    /// How many workers may have something in their queues.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        // Acquire: pairs with the Release in show_spares().
+        self.base.len() + self.active_spares.load(Ordering::Acquire)
+    }
+
+    /// Base workers.
+    pub(super) fn base(&self) -> impl Iterator<Item = &Remote> {
+        self.base.iter().map(|remote| &**remote)
+    }
+
+    /// Workers that may have something in their queues.
+    #[inline]
+    pub(super) fn active(&self) -> impl Iterator<Item = &Remote> {
+        let spares = &self.spares[..self.count() - self.base.len()];
+        self.base().chain(spares.iter().filter_map(|spare| spare.get().map(|remote| &**remote)))
+    }
+
+    /// All workers there have ever been.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Remote> {
+        self.base().chain(self.spares.iter().map_while(|spare| spare.get().map(|remote| &**remote)))
+    }
+}
+
+impl Index<usize> for Remotes {
+    type Output = Remote;
+
+    #[inline]
+    fn index(&self, worker: usize) -> &Remote {
+        match self.base.get(worker) {
+            Some(remote) => remote,
+            None => self.spare(worker - self.base.len()),
+        }
+    }
+}
+
+impl Remotes {
+    #[cold]
+    fn spare(&self, spare: usize) -> &Remote {
+        self.spares[spare].get().expect("a worker has its number from add_spare()")
+    }
+}
+
+impl Remote {
+    fn new(ring: &ring::Owner<Runnable>, config: &Config, barrier: Barrier) -> Self {
+        Remote {
+            stealer: ring.stealer(),
+            own: CachePadded::new(Own { lifo: Slot::new(barrier), tick: AtomicU32::new(1), running: Running::new() }),
+            counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
+            lane: Lane::new(),
+            probe: Mutex::new(None),
+        }
+    }
+
+    /// The calling thread runs the worker.
+    pub(super) fn run_here(&self) {
+        *self.lock_probe() = Some(Probe::of_this_thread());
+    }
+
+    /// The thread that the worker is on, or was.
+    pub(super) fn probe(&self) -> Option<Probe> {
+        self.lock_probe().clone()
+    }
+
+    fn lock_probe(&self) -> MutexGuard<'_, Option<Probe>> {
+        // Nothing panics with the lock held.
+        self.probe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,131 @@
+//! Spare workers: they sit where others cannot, and end when those come back.
+//!
+//! A spare runs on a blocking thread. Its number, ring and slot outlast it, for the next one: a
+//! thief may look at them at any time.
+
+use super::shared::{Scheduler, Shared};
+use super::worker::Worker;
+use heist_deque::ring;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Spare workers, by number from 0 on.
+pub(super) struct Spares {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those that do not run. The lowest is taken first, so that thieves need not look far.
+    resting: BTreeMap<usize, Worker>,
+    running: BTreeSet<usize>,
+    made: usize,
+    is_closed: bool,
+}
+
+impl Spares {
+    pub(super) fn new() -> Self {
+        Spares { state: Mutex::default() }
+    }
+
+    /// How many run.
+    pub(super) fn running(&self) -> usize {
+        self.lock().running.len()
+    }
+
+    /// The runtime goes down: no more spares, and no circle of those at rest and their scheduler.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        let resting = std::mem::take(&mut state.resting);
+        drop(state);
+        drop(resting);
+    }
+
+    /// One to run; `None` if there are as many as there may be, or the runtime goes down.
+    fn take(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
+        let mut state = self.lock();
+        if state.is_closed {
+            return None;
+        }
+        let (number, worker) = match state.resting.pop_first() {
+            Some(rested) => rested,
+            None => {
+                let number = state.made;
+                if number == scheduler.remotes.most_spares() {
+                    return None;
+                }
+                state.made += 1;
+                (number, new_spare(scheduler, number))
+            }
+        };
+        state.running.insert(number);
+        state.show(scheduler);
+        Some((number, worker))
+    }
+
+    /// It has ended, and has nothing in its queues.
+    fn put_back(&self, scheduler: &Scheduler, number: usize, worker: Worker) {
+        let mut state = self.lock();
+        state.running.remove(&number);
+        state.show(scheduler);
+        let dropped = match state.is_closed {
+            true => Some(worker),
+            false => state.resting.insert(number, worker),
+        };
+        drop(state);
+        drop(dropped);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics with the lock held.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn show(&self, shared: &Shared) {
+        shared.remotes.show_spares(self.running.last().map_or(0, |last| last + 1));
+    }
+}
+
+fn new_spare(scheduler: &Scheduler, number: usize) -> Worker {
+    let ring = ring::Owner::new();
+    scheduler.remotes.add_spare(number, &ring, &scheduler.config);
+    Worker::new(scheduler.clone(), scheduler.remotes.seats() + number, ring)
+}
+
+impl Scheduler {
+    /// A spare worker for this seat, on the calling thread, until it has to give the seat up.
+    pub(crate) fn run_spare(&self, seat: usize) {
+        let Some((number, worker)) = self.spares.take(self) else {
+            return self.has_no_spare(seat);
+        };
+        worker.stand_in(seat);
+        self.spares.put_back(self, number, worker);
+    }
+
+    /// The spare that was called for this seat does not come after all.
+    pub(crate) fn has_no_spare(&self, seat: usize) {
+        if let Some(seat) = self.not_staffed(seat) {
+            self.wake_seat(seat);
+        }
+    }
+}
+
+impl Shared {
+    /// No spare is to be had for this seat. What it was called for, another may do (I2): returns the
+    /// seat to be woken instead.
+    pub(super) fn not_staffed(&self, seat: usize) -> Option<usize> {
+        if self.is_down() {
+            return None;
+        }
+        self.stalls.lacked_spare();
+        if self.seats[seat].not_staffed() { self.idle.stop_search() } else { None }
+    }
+
+    /// How many spare workers run.
+    pub(crate) fn num_spares(&self) -> usize {
+        self.spares.running()
+    }
+}

@@ -1,0 +1,187 @@
+//! Sysmon: one thread that watches the workers' ticks, and takes the seat of who is stuck while work
+//! waits (L2). How a seat changes hands is told in `seats/README.md`; what sysmon thinks, in
+//! `sysmon/README.md`.
+
+mod alarm;
+mod report;
+mod watch;
+
+pub(super) use alarm::Alarm;
+
+use super::seats::Left;
+use super::shared::{Scheduler, Shared};
+use crate::env::{Activity, Clock};
+use std::time::Duration;
+use watch::Watch;
+
+/// From one look to the next when somebody may be stuck. From the design; not measured.
+const SHORT: Duration = Duration::from_millis(1);
+/// When nobody seems to be. From the design, too.
+const LONG: Duration = Duration::from_millis(10);
+/// After so many looks at a runtime that has nothing to do it is not looked at any more. Guessed: a
+/// runtime that works every now and then does not wake sysmon each time.
+const QUIET_LOOKS: u32 = 10;
+
+/// The monitor of a runtime.
+pub(crate) struct Sysmon {
+    scheduler: Scheduler,
+    /// How long a worker may be in a poll, burning CPU, while something waits.
+    threshold: Duration,
+    watches: Vec<Watch>,
+    pause: Duration,
+    quiet_looks: u32,
+}
+
+/// What a look at everything has found.
+#[derive(Default)]
+struct Looked {
+    /// Somebody has been in a poll since the last look, and it is too soon to say for how long.
+    is_anybody_suspect: bool,
+    /// Somebody has ended a poll since the last look, or begun one, or searches.
+    does_anybody_move: bool,
+    does_work_wait: bool,
+}
+
+impl Sysmon {
+    pub(crate) fn new(scheduler: Scheduler, threshold: Duration) -> Self {
+        Sysmon { scheduler, threshold, watches: Vec::new(), pause: SHORT, quiet_looks: 0 }
+    }
+
+    /// Watches until the runtime goes down.
+    pub(crate) fn run(mut self) {
+        while !self.scheduler.is_down() {
+            self.rest();
+            let looked = self.look(Clock::now());
+            self.pace(&looked);
+        }
+    }
+
+    /// A runtime that does nothing is not looked at: it costs nothing (I5).
+    fn rest(&mut self) {
+        let shared = &self.scheduler;
+        if !shared.idle.are_all_idle() || self.is_report_due() {
+            self.quiet_looks = 0;
+        }
+        self.quiet_looks += 1;
+        if self.quiet_looks <= QUIET_LOOKS {
+            shared.alarm.doze(self.pause);
+        } else if shared.alarm.sleep(|| shared.idle.are_all_idle() && !shared.is_down()) {
+            self.quiet_looks = 0;
+            self.pause = SHORT;
+            // Somebody has just begun.
+            shared.alarm.doze(self.pause);
+        }
+    }
+
+    /// While work waits there are two looks in short succession: who has not moved between them is
+    /// stuck.
+    fn pace(&mut self, looked: &Looked) {
+        self.pause = match (looked.does_work_wait, looked.is_anybody_suspect) {
+            (true, true) => SHORT,
+            (true, false) if self.pause > SHORT => SHORT,
+            (true, false) => LONG,
+            (false, _) => (self.pause * 2).min(LONG),
+        };
+    }
+
+    fn look(&mut self, now: Clock) -> Looked {
+        let workers = self.scheduler.remotes.count();
+        if self.watches.len() < workers {
+            self.watches.resize_with(workers, Watch::default);
+        }
+        self.end_stalls(now);
+        let mut looked = Looked { does_work_wait: self.does_work_wait(), ..Looked::default() };
+        let seats = 0..self.scheduler.seats.len();
+        let stuck: Vec<_> =
+            seats.clone().filter_map(|seat| self.look_at(seat, now, &mut looked)).collect();
+        for (seat, worker) in stuck {
+            self.deal_with(seat, worker, now, &mut looked);
+        }
+        self.report_stalls(now);
+        if looked.does_work_wait && !self.scheduler.idle.is_any_idle() {
+            seats.for_each(|seat| self.scheduler.try_to_staff(seat));
+        }
+        looked
+    }
+
+    fn does_work_wait(&self) -> bool {
+        let shared = &self.scheduler;
+        shared.has_work() || shared.seats.iter().any(|seat| seat.is_recalled())
+    }
+
+    /// Who sits on the seat, if it has been in one poll since the last look.
+    fn look_at(&mut self, seat: usize, now: Clock, looked: &mut Looked) -> Option<(usize, usize)> {
+        let worker = self.scheduler.seats[seat].holder()?;
+        let remote = &self.scheduler.remotes[worker];
+        let is_stuck = self.watches.get_mut(worker)?.is_stuck(remote, now);
+        looked.does_anybody_move |= !is_stuck;
+        is_stuck.then_some((seat, worker))
+    }
+
+    fn deal_with(&mut self, seat: usize, worker: usize, now: Clock, looked: &mut Looked) {
+        let shared = &self.scheduler;
+        let (remote, watch) = (&shared.remotes[worker], &mut self.watches[worker]);
+        let is_over = watch.duration(now) >= self.threshold;
+        looked.is_anybody_suspect |= !is_over;
+        let has_task = remote.own.lifo.has_task();
+        if !has_task && !looked.does_work_wait {
+            return;
+        }
+        let activity = watch.activity(remote, now);
+        let is_blocked = activity == Activity::Blocked;
+        if has_task && (is_blocked || is_over) {
+            // Nobody is woken for it, and it waits behind the poll.
+            shared.rescue_slot(worker);
+        }
+        let is_recalled = shared.seats[seat].is_recalled();
+        let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
+        // An idle seat is enough: the idle protocol sees to it that it is woken.
+        let is_robbed = shared.config.lends_seats()
+            && !shared.idle.is_any_idle()
+            && (is_blocked || is_over && does_nobody_take())
+            && shared.rob_seat(seat, worker, watch.tick());
+        if is_robbed || is_over {
+            let report = watch.report.get_or_insert_with(|| report::new(shared, seat, worker, activity));
+            report.lost_seat |= is_robbed;
+        }
+        if is_robbed {
+            remote.counters.seat_losses.add(1);
+        }
+    }
+}
+
+impl Scheduler {
+    /// Takes the seat from a worker that has been in one poll since it had this tick, if it still is;
+    /// whether it was.
+    fn rob_seat(&self, seat: usize, worker: usize, tick: u32) -> bool {
+        let own = &self.remotes[worker].own;
+        match self.seats[seat].rob(worker as u32, || own.is_stuck_since(tick)) {
+            Left::Vacant => drop(self.put_to_sleep(seat, false, || self.has_work())),
+            Left::Home => {}
+            Left::Kept | Left::Lost => return false,
+        }
+        // The worker puts nothing into its slot any more that it would not take out again; what it
+        // put there before is visible behind the barrier.
+        if self.barrier.heavy() {
+            self.rescue_slot(worker);
+        }
+        true
+    }
+
+    /// What is in the slot of a worker that is stuck goes where others look for it.
+    fn rescue_slot(&self, worker: usize) {
+        if let Some(task) = self.remotes[worker].own.lifo.rob() {
+            // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
+            self.inject(unsafe { crate::task::Notified::from_ptr(task) });
+        }
+    }
+}
+
+impl Shared {
+    /// No spare was to be had for this seat, once: perhaps there is one now.
+    fn try_to_staff(&self, seat: usize) {
+        if self.seats[seat].try_again() {
+            self.put_to_sleep(seat, false, || self.has_work());
+        }
+    }
+}

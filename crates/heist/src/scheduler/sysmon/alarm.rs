@@ -1,0 +1,73 @@
+//! How sysmon sleeps, and who wakes it.
+//!
+//! It sleeps without limit only while all seats are idle. Whoever wakes a seat then wakes sysmon too.
+//!
+//! | wake a seat | sysmon |
+//! |---|---|
+//! | 1. the seat counts as idle no more | 1. store "asleep" |
+//! | 2. **light barrier** | 2. **heavy barrier** |
+//! | 3. if sysmon is asleep: wake it | 3. are all seats idle? then sleep |
+//!
+//! One of the two sees the other.
+
+use crate::canary;
+use crate::env::Parker;
+use heist_sync::{AtomicBool, Barrier, Ordering};
+use std::time::Duration;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+pub(in crate::scheduler) struct Alarm {
+    is_asleep: AtomicBool,
+    parker: Parker,
+    barrier: Barrier,
+}
+
+impl Alarm {
+    pub(in crate::scheduler) fn new(barrier: Barrier) -> Self {
+        Alarm { is_asleep: AtomicBool::new(false), parker: Parker::new(), barrier }
+    }
+
+    /// A seat has been woken.
+    #[inline]
+    pub(in crate::scheduler) fn seat_woken(&self) {
+        if !canary::ALARM_NO_LIGHT_BARRIER.sings() {
+            self.barrier.light();
+        }
+        // Relaxed: ordered after the count by the barrier, which pairs with the heavy one in sleep().
+        if self.is_asleep.load(Ordering::Relaxed) {
+            self.ring();
+        }
+    }
+
+    #[cold]
+    fn ring(&self) {
+        if self.is_asleep.swap(false, Ordering::Relaxed) {
+            self.parker.unpark();
+        }
+    }
+
+    /// Wakes sysmon whatever it does.
+    pub(in crate::scheduler) fn wake(&self) {
+        self.parker.unpark();
+    }
+
+    /// Sleeps until a seat is woken, if `is_quiet` says that all sleep; whether it has. It may wake up
+    /// for nothing.
+    pub(super) fn sleep(&self, is_quiet: impl Fn() -> bool) -> bool {
+        self.is_asleep.store(true, Ordering::Relaxed);
+        let has_barrier = canary::ALARM_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
+        let sleeps = has_barrier && is_quiet();
+        if sleeps {
+            self.parker.park();
+        }
+        self.is_asleep.store(false, Ordering::Relaxed);
+        sleeps
+    }
+
+    /// Sleeps for about so long.
+    pub(super) fn doze(&self, duration: Duration) {
+        self.parker.park_timeout(duration);
+    }
+}

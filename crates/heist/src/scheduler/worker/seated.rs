@@ -1,0 +1,248 @@
+//! How a worker keeps its seat, gives it up and gets it back. The protocol is told in
+//! `../seats/README.md`.
+
+use super::{Entered, LOCAL, Local, Step, Worker};
+use crate::env::Clock;
+use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
+use crate::scheduler::shared::RuntimeFlavor;
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+/// For a worker at work.
+impl Local {
+    #[inline]
+    pub(super) fn seat(&self) -> &Seat {
+        &self.scheduler.seats[self.seat.get()]
+    }
+
+    /// The worker as the seats know it.
+    #[inline]
+    pub(super) fn number(&self) -> u32 {
+        self.index as u32
+    }
+
+    pub(in crate::scheduler) fn is_spare(&self) -> bool {
+        self.index >= self.scheduler.remotes.seats()
+    }
+
+    /// The seat that it sits on.
+    pub(super) fn seat_held(&self) -> Option<usize> {
+        (self.seat().holder() == Some(self.index)).then(|| self.seat.get())
+    }
+
+    /// Begins a step, unless there is nothing more to do here. From now on, unless it searches, it may
+    /// be found to be stuck.
+    #[inline]
+    pub(super) fn begin_step(&self) -> Option<Step> {
+        if !self.is_searching.get() {
+            self.next_tick();
+        }
+        if self.seat().is_undisturbed(self.number()) { None } else { self.answer() }
+    }
+
+    /// It has found nothing of its own. From now on it is not stuck, however long it takes.
+    #[inline]
+    pub(super) fn begin_rest(&self) -> Option<Step> {
+        self.set_tick(self.tick.get() | 1);
+        if self.seat().is_undisturbed(self.number()) { None } else { self.answer() }
+    }
+
+    /// It works.
+    #[inline]
+    pub(super) fn next_tick(&self) {
+        self.set_tick((self.tick.get() | 1).wrapping_add(1));
+    }
+
+    #[inline]
+    fn set_tick(&self, tick: u32) {
+        self.tick.set(tick);
+        self.remote().own.tick.store(tick, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn answer(&self) -> Option<Step> {
+        match self.seat().answer(self.number()) {
+            Disturbance::None => None,
+            Disturbance::Down => Some(Step::Down),
+            Disturbance::Lost => {
+                self.stop_search();
+                // Sysmon may have somebody to tell that this one is back.
+                self.scheduler.alarm.seat_woken();
+                Some(Step::Unseated)
+            }
+        }
+    }
+
+    fn stop_search(&self) {
+        if self.is_searching.take() {
+            self.scheduler.stop_search();
+        }
+    }
+
+    /// A task was put into the slot, and the worker was disturbed. If it has lost its seat nobody
+    /// may look at the slot for long.
+    #[cold]
+    pub(super) fn empty_slot_without_seat(&self) {
+        if self.seat_held().is_none() {
+            self.empty_slot();
+        }
+    }
+
+    /// What is in the slot goes where others look for it.
+    fn empty_slot(&self) {
+        if let Some(task) = self.take_lifo() {
+            self.push(task);
+        }
+    }
+}
+
+/// For a worker that has no seat.
+impl Local {
+    /// A base worker, between two tasks, waits for its seat. `false`: the runtime goes down.
+    pub(super) fn come_home(&self) -> bool {
+        loop {
+            match self.sit_again() {
+                Back::Taken => self.wait_for_return(),
+                Back::Down => return false,
+                Back::Asleep | Back::Searching | Back::Busy => return true,
+            }
+        }
+    }
+
+    /// Asks whoever sits there to leave, and waits.
+    fn wait_for_return(&self) {
+        if !self.seat().recall() {
+            return;
+        }
+        // If it sleeps nothing else would make it look.
+        if let Some(seat) = self.scheduler.idle.submitted_to(self.seat.get(), || true) {
+            self.scheduler.wake_seat(seat);
+        }
+        self.counters.parks(Clock::now());
+        self.seat().wait_for_return();
+        let now = Clock::now();
+        self.counters.unparked(now, false);
+        self.core.borrow_mut().pace.rested(now);
+    }
+
+    /// Sits down where it sat before, if nobody does.
+    fn sit_again(&self) -> Back {
+        let back = self.seat().come_back(self.number());
+        match back {
+            Back::Asleep => {
+                self.wake_own_seat();
+                self.is_searching.set(true);
+            }
+            Back::Searching => self.is_searching.set(true),
+            Back::Busy | Back::Taken | Back::Down => {}
+        }
+        back
+    }
+
+    /// It has taken its seat in its sleep: wakes it as anybody would.
+    fn wake_own_seat(&self) {
+        let mine = self.seat.get();
+        let woken = self.scheduler.idle.submitted_to(mine, || true);
+        if woken == Some(mine) {
+            self.scheduler.alarm.seat_woken();
+        } else {
+            if let Some(seat) = woken {
+                self.scheduler.wake_seat(seat);
+            }
+            self.seat().sleep();
+        }
+        self.seat().rise();
+    }
+}
+
+/// The life of a spare.
+impl Worker {
+    /// Sits on this seat, and works there until it loses it or the runtime goes down. What it leaves in
+    /// its queues then is where others find it, or will be cancelled when it is dropped.
+    pub(in crate::scheduler) fn stand_in(&self, seat: usize) {
+        let local = &self.local;
+        if !local.scheduler.seats[seat].sit_down(local.number()) {
+            return;
+        }
+        local.seat.set(seat);
+        local.is_searching.set(true);
+        let entered = Entered::new(local);
+        let end = local.work();
+        drop(entered);
+        match end {
+            Step::Down => local.scheduler.wake_all(),
+            _ => local.hand_in(),
+        }
+    }
+}
+
+impl Local {
+    /// Gives all that is in its queues to the inject queue.
+    fn hand_in(&self) {
+        let core = &mut *self.core.borrow_mut();
+        let mut tasks = crate::task::TaskList::new();
+        tasks.extend(self.take_lifo());
+        tasks.extend(std::iter::from_fn(|| core.ring.pop()));
+        if tasks.len() > 0 {
+            self.give_away(core, tasks);
+            self.scheduler.notify();
+        }
+    }
+}
+
+/// A worker that has stepped aside, in the middle of a poll: its thread waits for something else, or
+/// runs code that does, and its seat is free for others (L5). When this is dropped it comes back.
+pub(crate) struct Aside(*const Local);
+
+/// Why a worker cannot step aside.
+#[derive(Debug)]
+pub(crate) struct Alone;
+
+/// The calling thread's worker steps aside. `None` if the thread is no worker's. An error if there is
+/// no other that could run in its place, ever.
+pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
+    let here = LOCAL.try_with(std::cell::Cell::get).unwrap_or(ptr::null());
+    // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
+    let Some(local) = (unsafe { here.as_ref() }) else { return Ok(None) };
+    let config = &local.scheduler.config;
+    if config.flavor == RuntimeFlavor::CurrentThread {
+        return Err(Alone);
+    }
+    if !config.lends_seats() {
+        return Ok(None);
+    }
+    // What this thread spawns and wakes meanwhile comes from outside.
+    LOCAL.set(ptr::null());
+    local.leave_seat();
+    Ok(Some(Aside(here)))
+}
+
+impl Local {
+    pub(super) fn leave_seat(&self) {
+        self.empty_slot();
+        if self.seat().leave(self.number()) == Left::Vacant {
+            let shared = &self.scheduler;
+            shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
+        }
+    }
+
+    /// Goes on with its poll: on its seat, if that is free.
+    pub(super) fn resume_seat(&self) {
+        let back = self.sit_again();
+        // Whatever it did meanwhile, it was not stuck.
+        self.next_tick();
+        if matches!(back, Back::Asleep | Back::Searching | Back::Busy) {
+            self.seat().begin_poll(self.number());
+            self.stop_search();
+        }
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        // SAFETY: (W2) the worker has not left this thread: it is in a poll, further up the stack.
+        let local = unsafe { &*self.0 };
+        local.resume_seat();
+        LOCAL.set(self.0);
+    }
+}
