@@ -75,3 +75,9 @@ pub(crate) const SEAT_NO_CONTEST: Canary = Canary::new("seat no contest");
 pub(crate) const ALARM_NO_LIGHT_BARRIER: Canary = Canary::new("alarm no light barrier");
 /// Sysmon does not order going to sleep before its look whether all seats are idle.
 pub(crate) const ALARM_NO_HEAVY_BARRIER: Canary = Canary::new("alarm no heavy barrier");
+/// A home worker that wants its seat back does not wake who sleeps there.
+pub(crate) const SEAT_RECALL_SILENT: Canary = Canary::new("seat recall silent");
+/// A home worker that waits for its seat is not told that the runtime goes down.
+pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
+/// A worker without a seat leaves what it put into its slot there.
+pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");

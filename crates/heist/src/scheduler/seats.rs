@@ -326,11 +326,6 @@ impl Seat {
         (!matches!(who, VACANT | CALLED | UNSTAFFED)).then_some(who as usize)
     }
 
-    /// Whether no spare was to be had for it.
-    pub(super) fn is_unstaffed(&self) -> bool {
-        self.load().who() == UNSTAFFED
-    }
-
     /// Sysmon tries again to find a spare. If `true` the seat is vacant, and must be put to sleep.
     #[must_use = "the seat may have to be put to sleep"]
     pub(super) fn try_again(&self) -> bool {
@@ -371,7 +366,9 @@ impl Seat {
     pub(super) fn close(&self) {
         // Release: pairs with the Acquire in load(); that the runtime is down was stored before.
         self.word.fetch_or(DOWN, Ordering::Release);
-        self.return_parker.unpark();
+        if !canary::SEAT_CLOSE_SILENT.sings() {
+            self.return_parker.unpark();
+        }
     }
 
     /// Whether who sits here is told that the runtime goes down.

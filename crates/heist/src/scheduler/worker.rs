@@ -7,6 +7,7 @@ use super::pace::Pace;
 use super::remotes::Remote;
 use super::shared::{Runnable, Scheduler, Shared, producer};
 use super::steal::Search;
+use crate::canary;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::task::{Notified, Ran, TaskList, coop};
@@ -497,7 +498,7 @@ impl Local {
             // SAFETY: (T1) put there by this function, and taken out here alone.
             self.push(unsafe { Notified::from_ptr(previous) });
         }
-        if !self.seat().is_undisturbed(self.number()) {
+        if !self.seat().is_undisturbed(self.number()) && !canary::SEAT_SLOT_FORGOTTEN.sings() {
             self.empty_slot_without_seat();
         }
     }

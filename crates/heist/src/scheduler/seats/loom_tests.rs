@@ -1,0 +1,320 @@
+//! Seats in every interleaving that loom can find (L5–L7, I1).
+//!
+//! The scenes have one seat. What workers do around it is what `worker/seated.rs` does; a call for a
+//! spare is answered on the spot, by whoever calls.
+
+use super::{Back, Disturbance, Left, Seat};
+use crate::canary;
+use crate::scheduler::idle::Idle;
+use crate::scheduler::slot::Slot;
+use heist_sync::{AtomicBool, AtomicU32, AtomicUsize, Barrier, Ordering};
+use loom::thread;
+
+const HOME: u32 = 0;
+const SPARE: u32 = 1;
+
+struct Scene {
+    seat: Seat,
+    idle: Idle,
+    /// Stands for all queues: how many tasks there are.
+    tasks: AtomicUsize,
+    tick: AtomicU32,
+    /// How many have gone on, or taken the seat.
+    holders: AtomicUsize,
+    is_down: AtomicBool,
+}
+
+impl Scene {
+    /// Leaked: when a model deadlocks, loom's objects can no longer be dropped.
+    fn new() -> &'static Scene {
+        let barrier = Barrier::detect();
+        Box::leak(Box::new(Scene {
+            seat: Seat::new(HOME as usize, barrier),
+            idle: Idle::new(1, barrier),
+            tasks: AtomicUsize::new(0),
+            tick: AtomicU32::new(0),
+            holders: AtomicUsize::new(0),
+            is_down: AtomicBool::new(false),
+        }))
+    }
+
+    fn submit(&self) {
+        // Relaxed: the protocol's own barriers have to make it visible.
+        self.tasks.fetch_add(1, Ordering::Relaxed);
+        self.wake(self.idle.submitted());
+    }
+
+    fn wake(&self, woken: Option<usize>) {
+        if woken.is_some() && self.seat.wake() {
+            self.stand_in();
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        self.tasks.load(Ordering::Relaxed) > 0
+    }
+
+    fn take(&self) {
+        let tasks = self.tasks.load(Ordering::Relaxed);
+        if tasks > 0 {
+            let (now, left) = (Ordering::Relaxed, tasks - 1);
+            let taken = self.tasks.compare_exchange(tasks, left, now, now);
+            assert!(taken.is_ok(), "the scenes have one task, and who holds the seat takes it");
+        }
+    }
+
+    fn put_to_sleep(&self, was_searching: bool) {
+        self.wake(self.idle.sleep(0, was_searching, || self.has_work()));
+        self.idle.wake_owners(0, |_| self.seat.is_called_upon(), |seat| self.wake(Some(seat)));
+    }
+
+    /// The spare: takes what there is, and leaves.
+    fn stand_in(&self) {
+        if self.seat.sit_down(SPARE) {
+            self.take();
+            self.wake(self.idle.stop_search());
+            self.leave(SPARE);
+        }
+    }
+
+    fn leave(&self, worker: u32) {
+        if self.seat.leave(worker) == Left::Vacant {
+            self.put_to_sleep(false);
+        }
+    }
+
+    /// `Some` if it sits there, and whether it counts as searching.
+    fn sit_again(&self, worker: u32) -> Option<bool> {
+        match self.seat.come_back(worker) {
+            Back::Asleep => {
+                let woken = self.idle.submitted_to(0, || true);
+                if woken.is_none() {
+                    self.seat.sleep();
+                }
+                self.seat.rise();
+                Some(true)
+            }
+            Back::Searching => Some(true),
+            Back::Busy => Some(false),
+            Back::Taken | Back::Down => None,
+        }
+    }
+
+    /// The home worker waits for its seat; `None` if the runtime goes down.
+    fn come_home(&self) -> Option<bool> {
+        loop {
+            if let Some(is_searching) = self.sit_again(HOME) {
+                return Some(is_searching);
+            }
+            if self.is_down.load(Ordering::Acquire) {
+                return None;
+            }
+            if self.seat.recall() {
+                if !canary::SEAT_RECALL_SILENT.sings() {
+                    self.wake(self.idle.submitted_to(0, || true));
+                }
+                self.seat.wait_for_return();
+            }
+        }
+    }
+}
+
+/// L7: a worker comes to its next step while sysmon takes its seat: one of them has it.
+fn a_step_beside_sysmon() {
+    let scene = Scene::new();
+    let sysmon = thread::spawn(move || {
+        let is_stuck = || scene.tick.load(Ordering::Relaxed) == 0;
+        if scene.seat.rob(HOME, is_stuck) == Left::Vacant {
+            scene.holders.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    scene.tick.store(2, Ordering::Relaxed);
+    if scene.seat.is_undisturbed(HOME) || scene.seat.answer(HOME) == Disturbance::None {
+        scene.holders.fetch_add(1, Ordering::Relaxed);
+    }
+    sysmon.join().unwrap();
+    assert_eq!(scene.holders.load(Ordering::Relaxed), 1, "a seat has one holder");
+}
+
+#[test]
+fn loom_l7_a_step_beside_sysmon() {
+    loom::model(a_step_beside_sysmon);
+}
+
+/// L5, I1: a worker steps aside and comes back while a task is submitted: somebody takes it.
+#[test]
+fn loom_l5_stepping_aside_beside_a_submitter() {
+    loom::model(|| {
+        let scene = Scene::new();
+        let submitter = thread::spawn(move || scene.submit());
+        scene.leave(HOME);
+        if let Some(true) = scene.sit_again(HOME) {
+            // It goes on with its poll.
+            scene.wake(scene.idle.stop_search());
+        }
+        submitter.join().unwrap();
+        // The end of its poll.
+        let mut is_searching = false;
+        if scene.seat.answer(HOME) == Disturbance::Lost {
+            is_searching = scene.come_home().unwrap();
+        }
+        if scene.has_work() {
+            scene.take();
+        }
+        if is_searching {
+            scene.wake(scene.idle.stop_search());
+        }
+        assert!(!scene.has_work(), "the task is run");
+        assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    });
+}
+
+/// A spare sits on the seat of a worker that is stuck.
+fn lent() -> &'static Scene {
+    let scene = Scene::new();
+    assert_eq!(scene.seat.rob(HOME, || true), Left::Vacant);
+    assert_eq!(scene.idle.sleep(0, false, || true), Some(0));
+    assert!(scene.seat.wake() && scene.seat.sit_down(SPARE));
+    assert_eq!(scene.idle.stop_search(), None);
+    scene
+}
+
+/// L6: the home worker comes back while the spare steps and goes to sleep: it gets its seat.
+fn home_beside_a_spare() {
+    let scene = lent();
+    let spare = thread::spawn(move || {
+        let mut is_searching = false;
+        while scene.seat.is_undisturbed(SPARE) || scene.seat.answer(SPARE) == Disturbance::None {
+            scene.put_to_sleep(is_searching);
+            scene.seat.sleep();
+            is_searching = true;
+        }
+        if is_searching {
+            scene.wake(scene.idle.stop_search());
+        }
+    });
+    let is_searching = scene.come_home().unwrap();
+    assert!(!is_searching, "it was handed over by one who worked");
+    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    spare.join().unwrap();
+}
+
+#[test]
+fn loom_l6_the_home_worker_beside_its_spare() {
+    loom::model(home_beside_a_spare);
+}
+
+/// L6: the spare is stuck: sysmon gets the seat for the home worker; or the spare's next step does.
+#[test]
+fn loom_l6_the_home_worker_beside_a_stuck_spare() {
+    loom::model(|| {
+        let scene = lent();
+        let home = thread::spawn(move || scene.come_home());
+        // Until the home worker has asked, there is no reason to take the seat.
+        while !scene.seat.is_recalled() {
+            thread::yield_now();
+        }
+        let left = scene.seat.rob(SPARE, || true);
+        assert_eq!(left, Left::Home);
+        home.join().unwrap();
+        assert_eq!(scene.seat.holder(), Some(HOME as usize));
+        assert_eq!(scene.seat.answer(SPARE), Disturbance::Lost);
+    });
+}
+
+/// A runtime goes down while the home worker waits for its seat, or is about to.
+fn down_beside_the_home_worker() {
+    let scene = lent();
+    let home = thread::spawn(move || scene.come_home());
+    scene.is_down.store(true, Ordering::Release);
+    scene.seat.close();
+    scene.idle.wake_all(|seat| scene.wake(Some(seat)));
+    home.join().unwrap();
+}
+
+#[test]
+fn loom_l6_a_shutdown_reaches_who_waits_for_its_seat() {
+    loom::model(down_beside_the_home_worker);
+}
+
+/// A worker is robbed, and comes back in the middle of that.
+#[test]
+fn loom_i1_a_worker_comes_back_while_its_seat_is_put_to_sleep() {
+    loom::model(|| {
+        let scene = Scene::new();
+        let sysmon = thread::spawn(move || {
+            if scene.seat.rob(HOME, || true) == Left::Vacant {
+                scene.put_to_sleep(false);
+            }
+        });
+        let mut is_searching = false;
+        if scene.seat.answer(HOME) == Disturbance::Lost {
+            is_searching = scene.come_home().unwrap();
+        }
+        sysmon.join().unwrap();
+        if scene.seat.holder() == Some(HOME as usize) && is_searching {
+            assert_eq!(scene.idle.stop_search(), None);
+        }
+    });
+}
+
+/// L1: a worker puts a task into its slot while it loses its seat: the task does not stay there.
+fn a_put_beside_sysmon() {
+    let barrier = Barrier::detect();
+    let scene = Scene::new();
+    let slot: &'static Slot = Box::leak(Box::new(Slot::new(barrier)));
+    let sysmon = thread::spawn(move || {
+        assert_eq!(scene.seat.rob(HOME, || true), Left::Vacant);
+        assert!(barrier.heavy());
+        usize::from(slot.rob().is_some())
+    });
+    assert!(slot.put(std::ptr::NonNull::dangling()).is_none());
+    let mut taken = 0;
+    let is_disturbed = !scene.seat.is_undisturbed(HOME) && !canary::SEAT_SLOT_FORGOTTEN.sings();
+    if is_disturbed && scene.seat.holder() != Some(HOME as usize) {
+        taken += usize::from(slot.take().is_some());
+    }
+    taken += sysmon.join().unwrap();
+    assert_eq!(taken, 1, "the task is found once");
+}
+
+#[test]
+fn loom_l1_a_put_beside_sysmon() {
+    loom::model(a_put_beside_sysmon);
+}
+
+#[test]
+#[should_panic(expected = "the task is found once")]
+fn loom_canary_slot_forgotten() {
+    canary::SEAT_SLOT_FORGOTTEN.model(a_put_beside_sysmon);
+}
+
+#[test]
+#[should_panic(expected = "a seat has one holder")]
+fn loom_canary_no_light_barrier() {
+    canary::SEAT_NO_LIGHT_BARRIER.model(a_step_beside_sysmon);
+}
+
+#[test]
+#[should_panic(expected = "a seat has one holder")]
+fn loom_canary_no_heavy_barrier() {
+    canary::SEAT_NO_HEAVY_BARRIER.model(a_step_beside_sysmon);
+}
+
+#[test]
+#[should_panic(expected = "a seat has one holder")]
+fn loom_canary_no_contest() {
+    canary::SEAT_NO_CONTEST.model(a_step_beside_sysmon);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_recall_silent() {
+    canary::SEAT_RECALL_SILENT.model(home_beside_a_spare);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_close_silent() {
+    canary::SEAT_CLOSE_SILENT.model(down_beside_the_home_worker);
+}
