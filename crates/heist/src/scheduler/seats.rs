@@ -390,6 +390,14 @@ impl Seat {
 /// For workers without threads, which only seem to sleep.
 #[cfg(all(test, not(loom)))]
 impl Seat {
+    pub(super) fn is_vacant(&self) -> bool {
+        self.load().who() == VACANT
+    }
+
+    pub(super) fn is_called(&self) -> bool {
+        self.load().who() == CALLED
+    }
+
     pub(super) fn is_woken(&self) -> bool {
         self.parker.is_notified()
     }

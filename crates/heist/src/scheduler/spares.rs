@@ -43,7 +43,7 @@ impl Spares {
     }
 
     /// One to run; `None` if there are as many as there may be, or the runtime goes down.
-    fn take(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
+    pub(super) fn take(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
         let mut state = self.lock();
         if state.is_closed {
             return None;

@@ -153,7 +153,7 @@ impl Sysmon {
 impl Scheduler {
     /// Takes the seat from a worker that has been in one poll since it had this tick, if it still is;
     /// whether it was.
-    fn rob_seat(&self, seat: usize, worker: usize, tick: u32) -> bool {
+    pub(super) fn rob_seat(&self, seat: usize, worker: usize, tick: u32) -> bool {
         let own = &self.remotes[worker].own;
         match self.seats[seat].rob(worker as u32, || own.is_stuck_since(tick)) {
             Left::Vacant => drop(self.put_to_sleep(seat, false, || self.has_work())),
@@ -179,7 +179,7 @@ impl Scheduler {
 
 impl Shared {
     /// No spare was to be had for this seat, once: perhaps there is one now.
-    fn try_to_staff(&self, seat: usize) {
+    pub(super) fn try_to_staff(&self, seat: usize) {
         if self.seats[seat].try_again() {
             self.put_to_sleep(seat, false, || self.has_work());
         }

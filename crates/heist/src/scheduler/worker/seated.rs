@@ -2,6 +2,7 @@
 //! `../seats/README.md`.
 
 use super::{Entered, LOCAL, Local, Step, Worker};
+use crate::canary;
 use crate::env::Clock;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
 use crate::scheduler::shared::RuntimeFlavor;
@@ -102,22 +103,28 @@ impl Local {
     pub(super) fn come_home(&self) -> bool {
         loop {
             match self.sit_again() {
-                Back::Taken => self.wait_for_return(),
+                Back::Taken if self.recall_seat() => self.wait_for_return(),
+                Back::Taken => {}
                 Back::Down => return false,
                 Back::Asleep | Back::Searching | Back::Busy => return true,
             }
         }
     }
 
-    /// Asks whoever sits there to leave, and waits.
-    fn wait_for_return(&self) {
+    /// Asks whoever sits there to leave; `false` if nobody does any more.
+    pub(super) fn recall_seat(&self) -> bool {
         if !self.seat().recall() {
-            return;
+            return false;
         }
         // If it sleeps nothing else would make it look.
-        if let Some(seat) = self.scheduler.idle.submitted_to(self.seat.get(), || true) {
+        let is_silent = canary::SEAT_RECALL_SILENT.sings();
+        if let Some(seat) = self.scheduler.idle.submitted_to(self.seat.get(), || !is_silent) {
             self.scheduler.wake_seat(seat);
         }
+        true
+    }
+
+    fn wait_for_return(&self) {
         self.counters.parks(Clock::now());
         self.seat().wait_for_return();
         let now = Clock::now();
@@ -126,7 +133,7 @@ impl Local {
     }
 
     /// Sits down where it sat before, if nobody does.
-    fn sit_again(&self) -> Back {
+    pub(super) fn sit_again(&self) -> Back {
         let back = self.seat().come_back(self.number());
         match back {
             Back::Asleep => {
@@ -161,11 +168,9 @@ impl Worker {
     /// its queues then is where others find it, or will be cancelled when it is dropped.
     pub(in crate::scheduler) fn stand_in(&self, seat: usize) {
         let local = &self.local;
-        if !local.scheduler.seats[seat].sit_down(local.number()) {
+        if !local.sit_down(seat) {
             return;
         }
-        local.seat.set(seat);
-        local.is_searching.set(true);
         let entered = Entered::new(local);
         let end = local.work();
         drop(entered);
@@ -177,8 +182,18 @@ impl Worker {
 }
 
 impl Local {
+    /// A spare that was called sits down; `false` if it is too late. It counts as searching.
+    pub(super) fn sit_down(&self, seat: usize) -> bool {
+        let sits = self.scheduler.seats[seat].sit_down(self.number());
+        if sits {
+            self.seat.set(seat);
+            self.is_searching.set(true);
+        }
+        sits
+    }
+
     /// Gives all that is in its queues to the inject queue.
-    fn hand_in(&self) {
+    pub(super) fn hand_in(&self) {
         let core = &mut *self.core.borrow_mut();
         let mut tasks = crate::task::TaskList::new();
         tasks.extend(self.take_lifo());

@@ -9,6 +9,7 @@ mod simulation;
 use super::*;
 use crate::scheduler::blocking::{self, Limits};
 use crate::scheduler::shared::{Config, RuntimeFlavor};
+use crate::scheduler::seats::Back;
 use crate::scheduler::{Id, Identity};
 use crate::task::{self, JoinHandle};
 use std::panic::Location;
@@ -20,6 +21,8 @@ struct Stage {
     players: Vec<Player>,
     /// Whose steps are going on, the innermost last.
     stepping: RefCell<Vec<usize>>,
+    /// Seats for which spares have been called that have not come yet.
+    calls: RefCell<Vec<usize>>,
 }
 
 struct Player {
@@ -28,6 +31,8 @@ struct Player {
     is_tired: Cell<bool>,
     /// It has lain down, and has not got up since.
     lying: RefCell<Option<Lying>>,
+    /// It has lost its seat, or never had one.
+    is_unseated: Cell<bool>,
 }
 
 thread_local! {
@@ -42,9 +47,19 @@ fn stage() -> Rc<Stage> {
 impl Stage {
     /// So many workers, all awake; `seed` decides whom they rob.
     fn new(workers: usize, tick_interval: Option<u32>, seed: u64) -> Rc<Stage> {
-        let limits = Limits { threads: 1, keep_alive: Duration::ZERO };
+        Stage::with_spares(workers, 0, tick_interval, seed)
+    }
+
+    /// With so many spare workers, which come when they are called.
+    fn with_spares(
+        workers: usize,
+        spares: usize,
+        tick_interval: Option<u32>,
+        seed: u64,
+    ) -> Rc<Stage> {
+        let limits = Limits { threads: spares.max(1), keep_alive: Duration::ZERO };
         let blocking = blocking::Config { limits, threads: crate::env::ThreadSpec::new() };
-        let (scheduler, workers) = Scheduler::new(Config {
+        let (scheduler, mut workers) = Scheduler::new(Config {
             identity: Identity { id: Id::next(), name: None },
             flavor: RuntimeFlavor::MultiThread,
             workers,
@@ -55,16 +70,22 @@ impl Stage {
             thread_per_core: false,
             stall: crate::stall::StallConfig::default(),
             refuse: |_, task| drop(task),
-            call_spare: |_, _| false,
+            call_spare: |_, seat| stage().call_spare(seat),
         });
+        workers.extend((0..spares).map(|_| scheduler.spares.take(&scheduler).unwrap().1));
         for worker in &workers {
             let core = &mut *worker.local.core.borrow_mut();
             core.search = Search::new(seed ^ worker.local.index as u64);
         }
-        let player =
-            |worker| Player { worker, is_tired: Cell::default(), lying: RefCell::default() };
+        let player = |worker: Worker| Player {
+            is_unseated: Cell::new(worker.local.is_spare()),
+            worker,
+            is_tired: Cell::default(),
+            lying: RefCell::default(),
+        };
         let players = workers.into_iter().map(player).collect();
-        let stage = Rc::new(Stage { scheduler, players, stepping: RefCell::default() });
+        let (stepping, calls) = Default::default();
+        let stage = Rc::new(Stage { scheduler, players, stepping, calls });
         STAGE.set(Rc::downgrade(&stage));
         stage
     }
@@ -80,9 +101,33 @@ impl Stage {
         join
     }
 
-    /// Whether a step would do anything: it is awake or has been woken, and in no step already.
+    /// Whether a step would do anything: it is awake or has been woken, and in no step already; or it
+    /// may get a seat.
     fn can_step(&self, index: usize) -> bool {
-        !self.stepping.borrow().contains(&index) && (!self.is_lying(index) || self.is_woken(index))
+        if self.stepping.borrow().contains(&index) {
+            return false;
+        }
+        let player = &self.players[index];
+        match (player.is_unseated.get(), player.worker.local.is_spare()) {
+            (true, true) => !self.calls.borrow().is_empty(),
+            // Once it has asked for its seat it waits.
+            (true, false) => !self.scheduler.seats[index].is_recalled(),
+            (false, _) => !self.is_lying(index) || self.is_woken(index),
+        }
+    }
+
+    /// A spare comes for each call; if there are not enough, none is to be had.
+    fn call_spare(&self, seat: usize) -> bool {
+        let is_free = |player: &&Player| player.worker.local.is_spare() && player.is_unseated.get();
+        let free = self.players.iter().filter(is_free).count();
+        let mut calls = self.calls.borrow_mut();
+        // One whose poll is not over yet is not free.
+        let stuck = self.stepping.borrow().iter().filter(|index| is_free(&&self.players[**index])).count();
+        let is_had = calls.len() + stuck < free;
+        if is_had {
+            calls.push(seat);
+        }
+        is_had
     }
 
     fn is_lying(&self, index: usize) -> bool {
@@ -91,7 +136,7 @@ impl Stage {
 
     /// Whether it has lain down and been unparked.
     fn is_woken(&self, index: usize) -> bool {
-        self.is_lying(index) && self.scheduler.seats[index].is_woken()
+        self.is_lying(index) && self.players[index].worker.local.seat().is_woken()
     }
 
     fn is_asleep(&self, index: usize) -> bool {
@@ -104,8 +149,12 @@ impl Stage {
         let player = &self.players[index];
         let local = &player.worker.local;
         if let Some(lying) = player.lying.take() {
-            assert!(self.scheduler.seats[index].try_sleep());
+            assert!(local.seat().try_sleep());
             local.get_up(lying);
+        }
+        if player.is_unseated.get() {
+            player.is_unseated.set(!self.takes_seat(local));
+            return Step::Unseated;
         }
         if player.is_tired.take() {
             player.lying.replace(local.lie_down(|| false));
@@ -118,7 +167,25 @@ impl Stage {
         };
         player.is_tired.set(step == Step::Idle);
         self.stepping.borrow_mut().pop();
+        if step == Step::Unseated {
+            player.is_unseated.set(true);
+            if local.is_spare() {
+                local.hand_in();
+            }
+        }
         step
+    }
+
+    /// As its thread would, without waiting.
+    fn takes_seat(&self, local: &Local) -> bool {
+        if local.is_spare() {
+            return local.sit_down(self.calls.borrow_mut().remove(0));
+        }
+        let back = local.sit_again();
+        if back == Back::Taken {
+            assert!(local.recall_seat(), "nobody leaves meanwhile");
+        }
+        matches!(back, Back::Asleep | Back::Searching | Back::Busy)
     }
 
     /// Steps everybody in turn until all are asleep.
@@ -162,8 +229,13 @@ impl Stage {
     fn shut_down(&self) {
         self.scheduler.shut_down();
         for player in &self.players {
-            assert_eq!(player.worker.local.step(), Step::Down, "workers are told to end");
-            player.worker.local.drain();
+            let local = &player.worker.local;
+            if !player.is_unseated.get() {
+                assert_eq!(local.step(), Step::Down, "workers are told to end");
+            } else if !local.is_spare() {
+                assert!(!local.come_home(), "those that wait for their seats are told, too");
+            }
+            local.drain();
         }
     }
 }

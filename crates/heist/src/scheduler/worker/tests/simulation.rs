@@ -123,6 +123,40 @@ fn act(stage: &Stage) {
         9.. if stage.stepping.borrow().len() < 3 => drop(step_somebody(stage)),
         _ => {}
     }
+    match random(24) {
+        0 => rob_somebody(stage),
+        1 => step_aside(stage),
+        _ => {}
+    }
+}
+
+/// L2: sysmon finds somebody in the middle of a poll.
+fn rob_somebody(stage: &Stage) {
+    let stepping = stage.stepping.borrow().clone();
+    let Some(worker) = stepping.get(random(4) as usize) else { return };
+    let local = &stage.players[*worker].worker.local;
+    stage.scheduler.rob_seat(local.seat.get(), *worker, local.tick.get());
+    check(stage);
+}
+
+/// L5: whoever is in a poll steps aside, and somebody else goes on meanwhile.
+fn step_aside(stage: &Stage) {
+    if stage.stepping.borrow().is_empty() {
+        return;
+    }
+    let aside = super::step_aside().expect("there are others");
+    check(stage);
+    for _ in 0..random(3) {
+        act(stage);
+    }
+    drop(aside);
+    check(stage);
+}
+
+/// Sysmon tries once more to find spares where there were none.
+fn staff(stage: &Stage) {
+    (0..stage.scheduler.seats.len()).for_each(|seat| stage.scheduler.try_to_staff(seat));
+    check(stage);
 }
 
 fn spawn(stage: &Stage) {
@@ -196,12 +230,15 @@ fn check(stage: &Stage) {
     assert_eq!(in_rings + in_slots + injected, runnable, "each is in one place (T1)");
 
     let (searching, idle) = stage.counts();
+    let seats = || stage.scheduler.seats.iter();
+    let vacant = seats().filter(|seat| seat.is_vacant()).count();
+    let called = seats().filter(|seat| seat.is_called()).count();
     let asleep = workers.clone().filter(|index| stage.is_asleep(*index)).count();
     let woken = workers.clone().filter(|index| stage.is_woken(*index)).count();
     let seeking = workers.clone().filter(|index| stage.is_searching(*index)).count();
-    assert_eq!(idle, asleep, "who sleeps is counted, and who is woken is not (I4)");
-    assert_eq!(searching, seeking + woken, "who searches or is woken is counted");
-    assert!(searching <= stage.players.len(), "I3");
+    assert_eq!(idle, asleep + vacant, "who sleeps is counted, and who is woken is not (I4)");
+    assert_eq!(searching, seeking + woken + called, "who searches or is woken is counted");
+    assert!(searching <= seats().len(), "I3");
     let in_polls = stage.stepping.borrow();
     assert!(
         in_polls.iter().all(|index| !stage.is_searching(*index)),
@@ -210,9 +247,17 @@ fn check(stage: &Stage) {
     if in_rings + injected > 0 && idle > 0 {
         assert!(searching > 0, "there is work, {idle} sleep, and nobody comes (I1)");
     }
-    if asleep == stage.players.len() {
-        assert_eq!(runnable, 0, "all sleep (I1)");
+    if idle == seats().len() {
+        assert_eq!(in_rings + injected, 0, "all sleep (I1)");
     }
+    let has_seat = |index: usize| stage.scheduler.seats.iter().any(|seat| seat.holder() == Some(index));
+    for index in workers.clone().filter(|index| !has_seat(*index)) {
+        assert!(!stage.has_lifo(index), "nobody looks at the slot of one without a seat (L1)");
+    }
+    let mut holders: Vec<usize> = seats().filter_map(|seat| seat.holder()).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    assert_eq!(holders.len(), seats().filter_map(|seat| seat.holder()).count(), "L7");
 }
 
 /// One simulation; what happened in it.
@@ -221,11 +266,12 @@ fn simulate(seed: u64) -> Vec<Event> {
     let workers = 1 + rng.below(5) as usize;
     let interval = [None, Some(1), Some(3), Some(61)][rng.below(4) as usize];
     let spawns = rng.below(60);
+    let spares = rng.below(4) as usize;
     let is_cut_short = rng.below(3) == 0;
     let clock = StoppedClock::stop();
     let (subjects, trace) = (Vec::new(), Vec::new());
     WORLD.set(Some(World { rng, subjects, trace, spawns, clock }));
-    let stage = Stage::new(workers, interval, seed);
+    let stage = Stage::with_spares(workers, spares, interval, seed);
     let mut steps = 0;
     loop {
         steps += 1;
@@ -244,7 +290,8 @@ fn simulate(seed: u64) -> Vec<Event> {
             let is_waiting = |subject: &Subject| subject.phase == Phase::Waiting;
             world.subjects.iter().position(is_waiting)
         });
-        let can_step = (0..workers).any(|index| stage.can_step(index));
+        staff(&stage);
+        let can_step = (0..stage.players.len()).any(|index| stage.can_step(index));
         match waiting {
             _ if can_step => {}
             Some(number) => wake(number),
