@@ -61,6 +61,19 @@ pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failur
 pub(crate) const BLOCKING_CLOSE_SILENT: Canary = Canary::new("blocking close silent");
 /// What has a blocking thread that is on its way is cancelled when the runtime goes down.
 pub(crate) const BLOCKING_CLOSE_TAKES_ALL: Canary = Canary::new("blocking close takes all");
+/// A closure is put into the queue of blocking threads that is closed.
+pub(crate) const BLOCKING_CLOSE_UNSEEN: Canary = Canary::new("blocking close unseen");
+/// Whether the queue of blocking threads is empty is looked up while closures move to its front.
+pub(crate) const BLOCKING_LOOK_UNLOCKED: Canary = Canary::new("blocking look unlocked");
+/// The length of an inbox of closures is written after its lock was given back.
+pub(crate) const BLOCKING_LENGTH_UNLOCKED: Canary = Canary::new("blocking length unlocked");
+/// A thread that could not be started for a spare leaves what waited meanwhile.
+pub(crate) const BLOCKING_CALL_FAILURE_FORGETS: Canary =
+    Canary::new("blocking call failure forgets");
+/// Who spawns a closure does not order that before its look whether somebody can be called.
+pub(crate) const BLOCKING_NO_SUBMIT_FENCE: Canary = Canary::new("blocking no submit fence");
+/// Who says that a blocking thread can be called does not order that before its look at the queue.
+pub(crate) const BLOCKING_NO_SETTLE_FENCE: Canary = Canary::new("blocking no settle fence");
 /// A wake-up does not pass on what was done before it.
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
 /// A wake-up does not wait until the sleeper sleeps.

@@ -160,6 +160,55 @@ fn closures_beyond_the_bound_run_in_order() {
 }
 
 #[test]
+fn closures_of_each_thread_that_spawns_run_in_order() {
+    let rt = runtime(1);
+    let stuck = Stuck::begin(&rt);
+    let (sender, receiver) = channel();
+    thread::scope(|scope| {
+        for spawner in 0..8 {
+            let (sender, rt) = (sender.clone(), &rt);
+            scope.spawn(move || {
+                for i in 0..500 {
+                    let sender = sender.clone();
+                    rt.spawn_blocking(move || sender.send((spawner, i)).unwrap());
+                }
+            });
+        }
+    });
+    drop(sender);
+    stuck.end();
+    let mut next = [0; 8];
+    for (spawner, i) in receiver {
+        assert_eq!(i, next[spawner], "of spawner {spawner}");
+        next[spawner] += 1;
+    }
+    assert_eq!(next, [500; 8]);
+}
+
+#[test]
+fn closures_of_several_spawners_that_wait_for_each_other_each_have_a_thread() {
+    for _ in 0..20 {
+        let rt = runtime(32);
+        let barrier = Arc::new(Barrier::new(32));
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                let (rt, barrier) = (&rt, &barrier);
+                scope.spawn(move || {
+                    let spawn = |_| {
+                        let barrier = Arc::clone(barrier);
+                        rt.spawn_blocking(move || barrier.wait().is_leader())
+                    };
+                    let handles: Vec<_> = (0..4).map(spawn).collect();
+                    for handle in handles {
+                        rt.block_on(handle).unwrap();
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn a_thread_is_used_again() {
     let rt = runtime(1);
     let id = || thread::current().id();

@@ -2,12 +2,14 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `roster` | who is there, who sleeps, what waits: the accounting, under one lock |
+//! | `queue` | what waits |
+//! | `roster` | who is there, who sleeps, who comes: the accounting, under one lock |
 //! | `crew` | what a thread does, and how the next one is called |
 //!
 //! The protocol is told in `blocking/README.md`.
 
 mod crew;
+mod queue;
 mod roster;
 
 #[cfg(all(test, loom))]
@@ -15,9 +17,10 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use crew::Host;
+pub(crate) use crew::{Host, NoThread};
 pub(crate) use roster::Limits;
 
+use super::shared::producer;
 use crate::env::ThreadSpec;
 use crate::task::{Notified, Ran, Schedule, TaskRef, coop};
 use crew::{Crew, Work};
@@ -28,6 +31,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
+
+/// Guessed: enough to keep threads that spawn at the same time apart, few enough to look at all.
+const INBOXES: usize = 8;
 
 /// What a runtime's builder decides.
 #[derive(Debug, Clone)]
@@ -48,12 +54,24 @@ pub(crate) struct Blocking {
 impl Blocking {
     pub(crate) fn new(config: Config) -> Self {
         let Config { limits, threads } = config;
-        Blocking { crew: Crew::new(limits), threads, handles: Mutex::new(Vec::new()) }
+        Blocking { crew: Crew::new(limits, INBOXES), threads, handles: Mutex::new(Vec::new()) }
     }
 
     /// Has a thread run the closure. After [`close`](Self::close) it is cancelled.
     pub(crate) fn submit(&self, closure: Notified<NeverWaits>, host: &impl Host) {
-        self.crew.submit(closure, host);
+        self.crew.submit(producer(), closure, host);
+    }
+
+    /// Has a thread run `spare` now: one that sleeps, or a new one. If there is none to be had, it
+    /// is dropped; it never waits for a thread that is busy. It is also dropped if the runtime goes
+    /// down before it has begun. It must not panic.
+    #[cfg_attr(any(not(test), loom), expect(dead_code, reason = "for lending seats"))]
+    pub(crate) fn call(
+        &self,
+        spare: impl FnOnce() + Send + 'static,
+        host: &impl Host,
+    ) -> Result<(), NoThread> {
+        self.crew.call(Box::new(spare), host)
     }
 
     /// How the threads are made.

@@ -1,6 +1,6 @@
 //! What blocking threads do, whoever starts them and whatever they run.
 
-use super::roster::{Census, Limits, Number, Roster, Sleeper, Summon};
+use super::roster::{Census, Job, Limits, Number, Roster, Sleeper, Spare, Summon};
 use heist_sync::model_has_failed;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,6 +29,10 @@ pub(crate) trait Host: Clone + Send + 'static {
     fn stopping(&self);
 }
 
+/// All threads that there may be are busy, none could be started, or the runtime is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NoThread;
+
 /// The threads of a runtime that run what blocks.
 pub(super) struct Crew<W>(Arc<Roster<W>>);
 
@@ -39,16 +43,44 @@ impl<W> Clone for Crew<W> {
 }
 
 impl<W: Work> Crew<W> {
-    pub(super) fn new(limits: Limits) -> Self {
-        Crew(Arc::new(Roster::new(limits)))
+    pub(super) fn new(limits: Limits, inboxes: usize) -> Self {
+        Crew(Arc::new(Roster::new(limits, inboxes)))
     }
 
     /// Has a thread run `work`; after [`close`](Self::close) it is dropped.
-    pub(super) fn submit(&self, work: W, host: &impl Host) {
-        match self.0.submit(work) {
+    pub(super) fn submit(&self, producer: usize, work: W, host: &impl Host) {
+        match self.0.submit(producer, work) {
             Ok(summon) => self.follow(summon, host),
             Err(work) => host.within(|| drop(work)),
         }
+    }
+
+    /// Has a thread run `spare` now, or drops it if there is none to be had.
+    pub(super) fn call(&self, spare: Spare, host: &impl Host) -> Result<(), NoThread> {
+        match self.0.call(spare) {
+            Ok(Summon::Start(number)) => self.start_for_call(number, host),
+            Ok(summon) => {
+                self.follow(summon, host);
+                Ok(())
+            }
+            Err(_) => Err(NoThread),
+        }
+    }
+
+    fn start_for_call(&self, number: Number, host: &impl Host) -> Result<(), NoThread> {
+        if self.try_start(number, host).is_ok() {
+            return Ok(());
+        }
+        let (handed, summon) = self.0.call_failed(number);
+        let answer = match handed {
+            Ok(wake) => {
+                self.follow(wake, host);
+                Ok(())
+            }
+            Err(_) => Err(NoThread),
+        };
+        self.follow(summon, host);
+        answer
     }
 
     /// Takes no more, and drops what no thread has taken.
@@ -74,13 +106,7 @@ impl<W: Work> Crew<W> {
     }
 
     fn start(&self, number: Number, host: &impl Host) {
-        let (crew, its_host) = (self.clone(), host.clone());
-        let start = || host.start(move || crew.work(number, its_host));
-        // The name comes from code of others, and the standard library panics at bad ones.
-        let started = catch_unwind(AssertUnwindSafe(start)).unwrap_or_else(|_| {
-            Err(io::Error::other("a panic; is it the name that Builder::thread_name_fn gave?"))
-        });
-        let Err(error) = started else { return };
+        let Err(error) = self.try_start(number, host) else { return };
         match self.0.not_started() {
             Ok(summon) => self.follow(summon, host),
             Err(orphans) => {
@@ -90,25 +116,37 @@ impl<W: Work> Crew<W> {
         }
     }
 
+    fn try_start(&self, number: Number, host: &impl Host) -> io::Result<()> {
+        let (crew, its_host) = (self.clone(), host.clone());
+        let start = || host.start(move || crew.work(number, its_host));
+        // The name comes from code of others, and the standard library panics at bad ones.
+        catch_unwind(AssertUnwindSafe(start)).unwrap_or_else(|_| {
+            Err(io::Error::other("a panic; is it the name that Builder::thread_name_fn gave?"))
+        })
+    }
+
     /// The life of a thread.
     fn work(self, number: Number, host: impl Host) {
         let leave = Leave { crew: &self, host: &host };
         let me = Sleeper::new(number);
         // Before the callback, which may take its time: others wait until this one has looked.
-        let mut taken = self.0.take(&me);
-        if let Some((_, summon)) = &mut taken {
-            self.follow(std::mem::replace(summon, Summon::Nobody), &host);
-        }
+        let (job, summon) = self.0.arrive(&me);
+        self.follow(summon, &host);
         host.started();
-        if let Some((work, _)) = taken {
-            work.run();
-        }
-        while let Some((work, summon)) = self.0.next(&me) {
+        job.into_iter().for_each(run);
+        while let Some((job, summon)) = self.0.next(&me) {
             self.follow(summon, &host);
-            work.run();
+            run(job);
         }
         host.stopping();
         drop(leave);
+    }
+}
+
+fn run(job: Job<impl Work>) {
+    match job {
+        Job::Closure(work) => work.run(),
+        Job::Spare(spare) => spare(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Loom reports a closure that nobody comes for as a deadlock: the model waits for it. A
 //! keep-alive of zero passes at once, any other never; see `heist_sync::Condvar`.
 
-use super::crew::{Crew, Host, Work};
+use super::crew::{Crew, Host, NoThread, Work};
 use super::roster::Limits;
 use crate::canary;
 use heist_sync::{Condvar, Mutex};
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 const NEVER: Duration = Duration::MAX;
+const NEVER_FAILS: fn(usize) -> bool = |_| false;
 
 /// Counts down; whoever waits goes on at zero.
 struct Latch {
@@ -85,16 +86,26 @@ impl Drop for Item {
     }
 }
 
-/// Starts threads, all but the one whose turn it is to fail.
+/// Starts threads, all but those whose turn it is to fail.
 #[derive(Clone)]
 struct Threads {
     started: Arc<AtomicUsize>,
-    fails: Option<usize>,
+    fails: fn(usize) -> bool,
+    /// Happens while a start fails.
+    meanwhile: Arc<std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>>,
+}
+
+impl Threads {
+    fn meanwhile(&self) {
+        let act = self.meanwhile.lock().unwrap().take();
+        act.into_iter().for_each(|act| act());
+    }
 }
 
 impl Host for Threads {
     fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        if Some(self.started.fetch_add(1, Relaxed)) == self.fails {
+        if (self.fails)(self.started.fetch_add(1, Relaxed)) {
+            self.meanwhile();
             return Err(io::Error::from(io::ErrorKind::WouldBlock));
         }
         thread::spawn(body);
@@ -118,17 +129,27 @@ struct Model {
 }
 
 impl Model {
-    fn new(threads: usize, keep_alive: Duration, fails: Option<usize>) -> Model {
+    fn new(threads: usize, keep_alive: Duration, fails: fn(usize) -> bool) -> Model {
         Model {
-            crew: Crew::new(Limits { threads, keep_alive }),
-            threads: Threads { started: Arc::default(), fails },
+            crew: Crew::new(Limits { threads, keep_alive }, 1),
+            threads: Threads { started: Arc::default(), fails, meanwhile: Arc::default() },
             tally: Arc::default(),
         }
     }
 
-    fn submit(&self, latch: &Arc<Latch>, meets: bool) {
+    fn item(&self, latch: &Arc<Latch>, meets: bool) -> Item {
         let (latch, tally) = (Arc::clone(latch), Arc::clone(&self.tally));
-        self.crew.submit(Item { latch, tally, meets, is_done: false }, &self.threads);
+        Item { latch, tally, meets, is_done: false }
+    }
+
+    fn submit(&self, latch: &Arc<Latch>, meets: bool) {
+        self.crew.submit(0, self.item(latch, meets), &self.threads);
+    }
+
+    /// Calls for a spare, which is dropped if there is no thread for it.
+    fn call(&self, latch: &Arc<Latch>, meets: bool) -> Result<(), NoThread> {
+        let item = self.item(latch, meets);
+        self.crew.call(Box::new(move || item.run()), &self.threads)
     }
 
     /// Shuts down, and accounts for what has become of all items.
@@ -144,7 +165,7 @@ impl Model {
 
 /// Two closures that wait for each other get a thread each.
 fn each_has_a_thread() {
-    let model = Model::new(2, NEVER, None);
+    let model = Model::new(2, NEVER, NEVER_FAILS);
     let latch = Latch::new(2);
     model.submit(&latch, true);
     model.submit(&latch, true);
@@ -155,7 +176,7 @@ fn each_has_a_thread() {
 /// With one thread that ends as soon as it has nothing to do, the second closure is taken by
 /// that thread or by another, whether it has slept, is ending or has ended.
 fn threads_end() {
-    let model = Model::new(1, Duration::ZERO, None);
+    let model = Model::new(1, Duration::ZERO, NEVER_FAILS);
     for _ in 0..2 {
         let latch = Latch::new(1);
         model.submit(&latch, false);
@@ -166,23 +187,24 @@ fn threads_end() {
 
 /// The second thread cannot be started; what was submitted meanwhile is taken by the first.
 fn one_cannot_be_started() {
-    let model = Model::new(2, NEVER, Some(1));
+    let model = Model::new(2, NEVER, |start| start > 0);
     let latch = Latch::new(3);
-    model.submit(&latch, false);
-    let other = {
+    let submit = {
         let (model, latch) = (model.clone(), Arc::clone(&latch));
-        thread::spawn(move || model.submit(&latch, false))
+        move || model.submit(&latch, false)
     };
+    *model.threads.meanwhile.lock().unwrap() = Some(Box::new(submit));
     model.submit(&latch, false);
+    model.submit(&latch, false);
+    // If no second thread was needed.
+    model.threads.meanwhile();
     latch.wait();
-    other.join().unwrap();
-    let (ran, failed, dropped) = model.end();
-    assert_eq!((ran + failed, dropped), (3, 0));
+    assert_eq!(model.end(), (3, 0, 0));
 }
 
 /// The first thread cannot be started: nothing waits for one that will never be.
 fn none_can_be_started() {
-    let model = Model::new(2, NEVER, Some(0));
+    let model = Model::new(2, NEVER, |start| start == 0);
     let latch = Latch::new(2);
     let other = {
         let (model, latch) = (model.clone(), Arc::clone(&latch));
@@ -199,7 +221,7 @@ fn none_can_be_started() {
 /// Closing while closures come, run and wait, and while threads sleep: each closure is run or
 /// dropped, and the threads end.
 fn closing() {
-    let model = Model::new(1, NEVER, None);
+    let model = Model::new(1, NEVER, NEVER_FAILS);
     let latch = Latch::new(2);
     let other = {
         let (model, latch) = (model.clone(), Arc::clone(&latch));
@@ -218,7 +240,7 @@ fn closing() {
 /// What was there before the runtime goes down, and need not wait for a thread, runs; also if
 /// its thread is only on its way, or has still to be called.
 fn closing_late() {
-    let model = Model::new(2, NEVER, None);
+    let model = Model::new(2, NEVER, NEVER_FAILS);
     let latch = Latch::new(2);
     model.submit(&latch, true);
     model.submit(&latch, true);
@@ -228,12 +250,138 @@ fn closing_late() {
 /// A start that fails when the runtime is down already: its closure fails, or another thread
 /// takes it.
 fn closing_beside_a_failure() {
-    let model = Model::new(2, NEVER, Some(1));
+    let model = Model::new(2, NEVER, |start| start == 1);
     let latch = Latch::new(2);
     model.submit(&latch, false);
     model.submit(&latch, false);
     let (ran, failed, dropped) = model.end();
     assert_eq!(ran + failed + dropped, 2);
+}
+
+/// A thread goes to sleep, for good unless it is told, while a closure comes.
+fn falling_asleep() {
+    let model = Model::new(1, NEVER, NEVER_FAILS);
+    for _ in 0..2 {
+        let latch = Latch::new(1);
+        model.submit(&latch, false);
+        latch.wait();
+    }
+    assert_eq!(model.end(), (2, 0, 0));
+}
+
+/// A spare and a closure that wait for each other: each has a thread.
+fn a_spare_beside_a_closure() {
+    let model = Model::new(2, NEVER, NEVER_FAILS);
+    let latch = Latch::new(2);
+    model.submit(&latch, true);
+    let called = model.call(&latch, true);
+    latch.wait();
+    assert_eq!(called, Ok(()), "one of two threads can be had");
+    assert_eq!(model.end(), (2, 0, 0));
+}
+
+/// A spare for a thread that may sleep, be about to, or be at the end of its time; or a new one.
+fn a_spare_for_a_sleeper() {
+    let model = Model::new(1, Duration::ZERO, NEVER_FAILS);
+    let latch = Latch::new(1);
+    model.submit(&latch, false);
+    latch.wait();
+    let latch = Latch::new(1);
+    let called = model.call(&latch, false);
+    latch.wait();
+    let (ran, failed, dropped) = model.end();
+    assert_eq!((ran, failed, dropped), if called.is_ok() { (2, 0, 0) } else { (1, 0, 1) });
+}
+
+/// All that there may be are busy: the spare does not wait.
+fn no_thread_for_a_spare() {
+    let model = Model::new(1, NEVER, NEVER_FAILS);
+    let latch = Latch::new(2);
+    model.submit(&latch, true);
+    assert_eq!(model.call(&latch, false), Err(NoThread));
+    latch.wait();
+    assert_eq!(model.end(), (1, 0, 1));
+}
+
+/// The thread for a spare cannot be started. What is submitted while it still counts, and all
+/// threads seem to be taken, is not forgotten.
+fn a_spare_cannot_be_started() {
+    let model = Model::new(1, NEVER, |start| start == 0);
+    let latch = Latch::new(2);
+    let other = {
+        let (model, latch) = (model.clone(), Arc::clone(&latch));
+        thread::spawn(move || model.submit(&latch, false))
+    };
+    let called = model.call(&latch, false);
+    latch.wait();
+    other.join().unwrap();
+    let (ran, failed, dropped) = model.end();
+    assert_eq!((ran + failed, dropped), if called.is_ok() { (2, 0) } else { (1, 1) });
+}
+
+/// While the start for a spare fails a thread goes to sleep: it takes the spare instead.
+fn a_sleeper_instead() {
+    let model = Model::new(2, NEVER, |start| start == 1);
+    let latch = Latch::new(1);
+    model.submit(&latch, false);
+    latch.wait();
+    let latch = Latch::new(1);
+    let called = model.call(&latch, false);
+    latch.wait();
+    let (ran, failed, dropped) = model.end();
+    assert_eq!((ran, failed, dropped), if called.is_ok() { (2, 0, 0) } else { (1, 0, 1) });
+}
+
+/// A spare that was accepted is run, or dropped because the runtime goes down.
+fn closing_beside_a_spare() {
+    let model = Model::new(1, NEVER, NEVER_FAILS);
+    let latch = Latch::new(1);
+    let other = {
+        let (model, latch) = (model.clone(), Arc::clone(&latch));
+        thread::spawn(move || model.call(&latch, false))
+    };
+    let (ran, failed, _) = model.clone().end();
+    let called = other.join().unwrap();
+    latch.wait();
+    let (all_ran, all_dropped) = (model.tally.ran.load(Relaxed), model.tally.dropped.load(Relaxed));
+    assert_eq!(all_ran, ran, "nothing runs afterwards");
+    assert_eq!((all_ran + all_dropped, failed), (1, 0));
+    assert!(called.is_ok() || all_ran == 0, "what was refused does not run");
+}
+
+#[test]
+fn a_closure_is_not_left_by_a_thread_that_falls_asleep() {
+    loom::model(falling_asleep);
+}
+
+#[test]
+fn a_spare_has_a_thread() {
+    loom::model(a_spare_beside_a_closure);
+}
+
+#[test]
+fn a_spare_is_not_left_by_a_thread_that_ends() {
+    loom::model(a_spare_for_a_sleeper);
+}
+
+#[test]
+fn a_spare_does_not_wait() {
+    loom::model(no_thread_for_a_spare);
+}
+
+#[test]
+fn a_closure_is_not_left_when_the_start_for_a_spare_fails() {
+    loom::model(a_spare_cannot_be_started);
+}
+
+#[test]
+fn a_sleeper_takes_the_spare_whose_start_failed() {
+    loom::model(a_sleeper_instead);
+}
+
+#[test]
+fn closing_accounts_for_spares() {
+    loom::model(closing_beside_a_spare);
 }
 
 #[test]
@@ -305,4 +453,34 @@ fn canary_failure_forgets() {
 #[should_panic(expected = "deadlock")]
 fn canary_close_silent() {
     canary::BLOCKING_CLOSE_SILENT.model(closing);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_no_submit_fence() {
+    canary::BLOCKING_NO_SUBMIT_FENCE.model(falling_asleep);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_no_settle_fence() {
+    canary::BLOCKING_NO_SETTLE_FENCE.model(falling_asleep);
+}
+
+#[test]
+#[should_panic(expected = "nothing runs afterwards")]
+fn canary_close_unseen() {
+    canary::BLOCKING_CLOSE_UNSEEN.model(closing);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_expire_unchecked_by_a_spare() {
+    canary::BLOCKING_EXPIRE_UNCHECKED.model(a_spare_for_a_sleeper);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_call_failure_forgets() {
+    canary::BLOCKING_CALL_FAILURE_FORGETS.model(a_spare_cannot_be_started);
 }

@@ -1,10 +1,13 @@
-//! Who is there: the blocking threads, those of them that sleep, and the closures that wait.
+//! Who is there: the blocking threads, those of them that sleep, and who comes for what waits.
 //!
-//! Everything is behind one lock, which is held for a few instructions and never while code of
-//! others runs. The protocol, and why no closure is forgotten, is told in `README.md`.
+//! The accounting is behind one lock, which is held for a few instructions and never while code of
+//! others runs. It is taken when threads come, sleep or end; a thread that goes from one closure to
+//! the next, and whoever spawns beside one that is coming, look at one word instead. The protocol,
+//! and why no closure is forgotten, is told in `README.md`.
 
+use super::queue::Queue;
 use crate::canary;
-use heist_sync::{Condvar, Mutex, MutexGuard};
+use heist_sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering, fence};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +15,16 @@ use std::time::Duration;
 /// Tells the threads of a runtime apart; never given out twice.
 pub(super) type Number = u64;
 
+/// What a thread is called for by name.
+pub(super) type Spare = Box<dyn FnOnce() + Send>;
+
 pub(super) struct Roster<T> {
-    state: Mutex<State<T>>,
+    /// What waits for a thread.
+    queue: Queue<T>,
+    /// Whether somebody could be called for it. Written with the lock of `state`, in `settle`; who
+    /// reads `true` asks again with the lock.
+    is_callable: AtomicBool,
+    state: Mutex<State>,
     /// For who waits until the threads have ended.
     all_ended: Condvar,
     limits: Limits,
@@ -26,9 +37,7 @@ pub(crate) struct Limits {
     pub(crate) keep_alive: Duration,
 }
 
-struct State<T> {
-    /// What waits for a thread, first in first out.
-    queue: VecDeque<T>,
+struct State {
     /// Threads that there are: from the decision to start one until it has ended.
     threads: usize,
     /// Threads that sleep and that nobody has woken; the last one is woken first, so that those
@@ -36,6 +45,8 @@ struct State<T> {
     idle: Vec<Sleeper>,
     /// The one thread that was woken or started for what is in the queue and has not looked yet.
     coming: Option<Number>,
+    /// Each with the thread that was woken or started for it and has not taken it yet.
+    calls: Vec<(Number, Spare)>,
     next_number: Number,
     is_closed: bool,
 }
@@ -53,7 +64,7 @@ impl Sleeper {
     }
 }
 
-/// What has to be done, once the lock is free, so that what is in the queue finds a thread.
+/// What has to be done, once the lock is free, so that what waits finds a thread.
 #[must_use]
 pub(super) enum Summon {
     /// Nothing: nothing waits, a thread is coming, or all there may be are busy.
@@ -62,6 +73,12 @@ pub(super) enum Summon {
     Wake(Arc<Condvar>),
     /// There is no thread of this number yet; it already counts.
     Start(Number),
+}
+
+/// What a thread has taken.
+pub(super) enum Job<T> {
+    Closure(T),
+    Spare(Spare),
 }
 
 /// What waits for a thread, seen from the outside.
@@ -73,63 +90,148 @@ pub(crate) struct Census {
 }
 
 impl<T> Roster<T> {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits, inboxes: usize) -> Self {
         let state = State {
-            queue: VecDeque::new(),
             threads: 0,
             idle: Vec::new(),
             coming: None,
+            calls: Vec::new(),
             next_number: 0,
             is_closed: false,
         };
-        Roster { state: Mutex::new(state), all_ended: Condvar::new(), limits }
+        Roster {
+            queue: Queue::new(inboxes),
+            is_callable: AtomicBool::new(true),
+            state: Mutex::new(state),
+            all_ended: Condvar::new(),
+            limits,
+        }
     }
 
     /// Appends to the queue, or gives the item back if the runtime is down.
-    pub(super) fn submit(&self, item: T) -> Result<Summon, T> {
+    pub(super) fn submit(&self, producer: usize, item: T) -> Result<Summon, T> {
+        self.queue.push(producer, item)?;
+        if !canary::BLOCKING_NO_SUBMIT_FENCE.sings() {
+            // SeqCst: pairs with the fence in settle().
+            fence(Ordering::SeqCst);
+        }
+        Ok(self.summon())
+    }
+
+    /// The rule, for who has changed nothing but the queue.
+    fn summon(&self) -> Summon {
+        // Relaxed: ordered after a push by the fence there.
+        if !self.is_callable.load(Ordering::Relaxed) {
+            return Summon::Nobody;
+        }
+        self.settle(&mut self.lock())
+    }
+
+    /// The rule, and the last step of whoever has changed the state: if something waits and nobody
+    /// is coming, a sleeper comes, or a new thread.
+    fn settle(&self, state: &mut State) -> Summon {
+        let is_callable = state.is_callable(&self.limits);
+        if !self.announce(is_callable) || self.queue.is_empty() {
+            return Summon::Nobody;
+        }
+        self.announce(false);
+        state.call_one()
+    }
+
+    /// Whoever says that somebody can be called looks at the queue afterwards: a submitter that
+    /// was too early to see it relies on that.
+    fn announce(&self, is_callable: bool) -> bool {
+        // Relaxed: `false` may be seen late, and `true` is followed by a fence.
+        self.is_callable.store(is_callable, Ordering::Relaxed);
+        if is_callable && !canary::BLOCKING_NO_SETTLE_FENCE.sings() {
+            // SeqCst: pairs with the fence in submit().
+            fence(Ordering::SeqCst);
+        }
+        is_callable
+    }
+
+    /// Finds a thread for a spare, or gives it back if there is none to be had now.
+    pub(super) fn call(&self, spare: Spare) -> Result<Summon, Spare> {
         let mut state = self.lock();
         if state.is_closed {
-            return Err(item);
+            return Err(spare);
         }
-        state.queue.push_back(item);
-        Ok(state.summon(&self.limits))
+        // Fewer can be called for the queue afterwards. Who reads that there are some asks again.
+        state.hand(spare).or_else(|spare| state.start_for(spare, &self.limits))
     }
 
-    /// Takes the first of the queue, without waiting. Whoever takes one has the next thread
-    /// called for what is left, before it runs what it took.
-    pub(super) fn take(&self, me: &Sleeper) -> Option<(T, Summon)> {
-        self.lock().take(me, &self.limits)
+    /// The thread for a spare could not be started. A sleeper takes it if there is one by now, else
+    /// it comes back, unless it is gone because the runtime is down. What waited for a thread while
+    /// this one counted gets another.
+    pub(super) fn call_failed(&self, number: Number) -> (Result<Summon, Option<Spare>>, Summon) {
+        let mut state = self.lock();
+        state.threads -= 1;
+        let handed = match state.spare_of(number) {
+            Some(spare) => state.hand(spare).map_err(Some),
+            None => Err(None),
+        };
+        let forgets = canary::BLOCKING_CALL_FAILURE_FORGETS.sings();
+        let summon = if forgets { Summon::Nobody } else { self.settle(&mut state) };
+        self.tell_end(&state);
+        (handed, summon)
     }
 
-    /// As [`take`](Self::take), but sleeps while there is nothing. `None`: the thread must end,
-    /// because it was not needed for long or because the runtime goes down.
-    pub(super) fn next(&self, me: &Sleeper) -> Option<(T, Summon)> {
+    /// The first look of a thread: at what it was started for, or what else there is.
+    pub(super) fn arrive(&self, me: &Sleeper) -> (Option<Job<T>>, Summon) {
+        let mut state = self.lock();
+        let job = self.take(&mut state, me);
+        (job, self.settle_taken(&mut state))
+    }
+
+    /// The next closure, without the lock if there is one in the queue; sleeps while there is
+    /// nothing. `None`: the thread must end, because it was not needed for long or because the
+    /// runtime goes down.
+    pub(super) fn next(&self, me: &Sleeper) -> Option<(Job<T>, Summon)> {
+        if let Some((item, has_more)) = self.queue.pop() {
+            let summon = if has_more { self.summon() } else { Summon::Nobody };
+            return Some((Job::Closure(item), summon));
+        }
         let mut state = self.lock();
         loop {
-            if let Some(taken) = state.take(me, &self.limits) {
-                return Some(taken);
+            if let Some(job) = self.take(&mut state, me) {
+                return Some((job, self.settle_taken(&mut state)));
             }
             if state.is_closed {
                 return None;
             }
             state.idle.push(me.clone());
+            // Whoever is called is this thread: the last of the idle.
+            let _ = self.settle(&mut state);
             state = self.sleep(state, me)?;
         }
+    }
+
+    fn take(&self, state: &mut State, me: &Sleeper) -> Option<Job<T>> {
+        if state.coming == Some(me.number) {
+            state.coming = None;
+        }
+        if let Some(spare) = state.spare_of(me.number) {
+            return Some(Job::Spare(spare));
+        }
+        self.queue.pop().map(|(item, _)| Job::Closure(item))
+    }
+
+    /// The chain: whoever comes has the next thread called before it runs what it took.
+    fn settle_taken(&self, state: &mut State) -> Summon {
+        if canary::BLOCKING_NO_CHAIN.sings() { Summon::Nobody } else { self.settle(state) }
     }
 
     /// Sleeps until this thread is called for, or the runtime goes down. `None`: it slept too
     /// long, and is not in the list of sleepers any more.
     fn sleep<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State<T>>,
+        mut state: MutexGuard<'a, State>,
         me: &Sleeper,
-    ) -> Option<MutexGuard<'a, State<T>>> {
+    ) -> Option<MutexGuard<'a, State>> {
+        let mut is_over = false;
         loop {
-            let (locked, is_over) =
-                me.bell.wait_timeout(&self.state, state, self.limits.keep_alive);
-            state = locked;
             // Before the time: a thread that was called for comes, however late it is.
-            let is_called = state.coming == Some(me.number) || state.is_closed;
+            let is_called = state.is_called(me.number) || state.is_closed;
             if is_called && !(is_over && canary::BLOCKING_EXPIRE_UNCHECKED.sings()) {
                 return Some(state);
             }
@@ -137,6 +239,7 @@ impl<T> Roster<T> {
                 state.idle.retain(|sleeper| sleeper.number != me.number);
                 return None;
             }
+            (state, is_over) = me.bell.wait_timeout(&self.state, state, self.limits.keep_alive);
         }
     }
 
@@ -150,13 +253,15 @@ impl<T> Roster<T> {
         if canary::BLOCKING_FAILURE_FORGETS.sings() {
             return Ok(Summon::Nobody);
         }
-        if !state.queue.is_empty() {
+        self.announce(true);
+        if !self.queue.is_empty() {
             // While the start was tried nobody else was called.
             if let Some(wake) = state.wake() {
+                self.announce(false);
                 return Ok(wake);
             }
             if state.threads == 0 {
-                return Err(std::mem::take(&mut state.queue));
+                return Err(self.queue.take_all());
             }
         }
         Ok(Summon::Nobody)
@@ -171,21 +276,21 @@ impl<T> Roster<T> {
         if canary::BLOCKING_END_FORGETS.sings() {
             return Summon::Nobody;
         }
-        state.summon(&self.limits)
+        self.settle(&mut state)
     }
 
-    fn tell_end(&self, state: &State<T>) {
+    fn tell_end(&self, state: &State) {
         if state.is_closed {
             self.all_ended.notify_all();
         }
     }
 
-    /// Takes no more, and gives back what would have to wait for a thread. What does not is run;
-    /// threads end when nothing is left.
-    pub(super) fn close(&self) -> VecDeque<T> {
+    /// Takes no more, and gives back what would have to wait for a thread, and what was to be run
+    /// at once and has not begun. Other closures are run; threads end when nothing is left.
+    pub(super) fn close(&self) -> (VecDeque<T>, Vec<Spare>) {
         let mut state = self.lock();
         if std::mem::replace(&mut state.is_closed, true) {
-            return VecDeque::new();
+            return Default::default();
         }
         let free = state.free(&self.limits);
         for sleeper in std::mem::take(&mut state.idle) {
@@ -193,8 +298,8 @@ impl<T> Roster<T> {
                 sleeper.bell.notify_one();
             }
         }
-        let first_to_wait = free.min(state.queue.len());
-        state.queue.split_off(first_to_wait)
+        let spares = state.calls.drain(..).map(|(_, spare)| spare).collect();
+        (self.queue.close(free), spares)
     }
 
     /// After [`close`](Self::close): waits until all threads but so many have ended.
@@ -208,41 +313,66 @@ impl<T> Roster<T> {
 
     pub(super) fn census(&self) -> Census {
         let state = self.lock();
-        Census { threads: state.threads, idle: state.idle.len(), queued: state.queue.len() }
+        Census { threads: state.threads, idle: state.idle.len(), queued: self.queue.len() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing panics with the lock held.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl<T> State<T> {
-    fn take(&mut self, me: &Sleeper, limits: &Limits) -> Option<(T, Summon)> {
-        if self.coming == Some(me.number) {
-            self.coming = None;
-        }
-        let item = self.queue.pop_front()?;
-        let summon =
-            if canary::BLOCKING_NO_CHAIN.sings() { Summon::Nobody } else { self.summon(limits) };
-        Some((item, summon))
+impl State {
+    /// Whether nobody is coming for the queue, and somebody could.
+    fn is_callable(&self, limits: &Limits) -> bool {
+        self.coming.is_none() && (!self.idle.is_empty() || self.threads < limits.threads)
     }
 
-    /// The rule: if something waits and nobody is coming, a sleeper comes, or a new thread.
-    fn summon(&mut self, limits: &Limits) -> Summon {
-        if self.queue.is_empty() || self.coming.is_some() {
-            return Summon::Nobody;
-        }
-        if let Some(wake) = self.wake() {
-            return wake;
-        }
+    /// If somebody [could come](Self::is_callable): has the last of the idle come, or a new thread.
+    fn call_one(&mut self) -> Summon {
+        self.wake().unwrap_or_else(|| {
+            let number = self.add_thread();
+            self.coming = Some(number);
+            Summon::Start(number)
+        })
+    }
+
+    fn wake(&mut self) -> Option<Summon> {
+        let sleeper = self.idle.pop()?;
+        self.coming = Some(sleeper.number);
+        Some(Summon::Wake(sleeper.bell))
+    }
+
+    /// Has the last of the idle run a spare.
+    fn hand(&mut self, spare: Spare) -> Result<Summon, Spare> {
+        let Some(sleeper) = self.idle.pop() else { return Err(spare) };
+        self.calls.push((sleeper.number, spare));
+        Ok(Summon::Wake(sleeper.bell))
+    }
+
+    /// Has a new thread run a spare.
+    fn start_for(&mut self, spare: Spare, limits: &Limits) -> Result<Summon, Spare> {
         if self.threads >= limits.threads {
-            return Summon::Nobody;
+            return Err(spare);
         }
+        let number = self.add_thread();
+        self.calls.push((number, spare));
+        Ok(Summon::Start(number))
+    }
+
+    fn add_thread(&mut self) -> Number {
         self.threads += 1;
         self.next_number += 1;
-        self.coming = Some(self.next_number);
-        Summon::Start(self.next_number)
+        self.next_number
+    }
+
+    fn spare_of(&mut self, number: Number) -> Option<Spare> {
+        let index = self.calls.iter().position(|(thread, _)| *thread == number)?;
+        Some(self.calls.swap_remove(index).1)
+    }
+
+    fn is_called(&self, number: Number) -> bool {
+        self.coming == Some(number) || self.calls.iter().any(|(thread, _)| *thread == number)
     }
 
     /// How many of the queue get a thread without waiting for a closure to end: if one is coming,
@@ -254,11 +384,5 @@ impl<T> State<T> {
         }
         let busy = self.threads - self.idle.len() - 1;
         limits.threads - busy
-    }
-
-    fn wake(&mut self) -> Option<Summon> {
-        let sleeper = self.idle.pop()?;
-        self.coming = Some(sleeper.number);
-        Some(Summon::Wake(sleeper.bell))
     }
 }

@@ -1,20 +1,31 @@
 //! What can be counted from the outside.
 
-use super::{Blocking, Closure, Config, Host, Limits};
+use super::roster::{Job, Roster, Sleeper, Summon};
+use super::{Blocking, Closure, Config, Host, Limits, NoThread};
 use crate::env::ThreadSpec;
 use crate::task;
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+/// Starts threads as long as `may_start`, which is given the number of those before it, says so.
 #[derive(Clone)]
-struct Threads(Arc<Blocking>);
+struct Threads {
+    blocking: Arc<Blocking>,
+    starts: Arc<AtomicUsize>,
+    may_start: fn(&Threads, usize) -> bool,
+}
 
 impl Host for Threads {
     fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        self.0.start(body)
+        if !(self.may_start)(self, self.starts.fetch_add(1, SeqCst)) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.blocking.start(body)
     }
 
     fn within(&self, act: impl FnOnce()) {
@@ -28,22 +39,75 @@ impl Host for Threads {
 
 impl Threads {
     fn new(threads: usize) -> Threads {
-        let limits = Limits { threads, keep_alive: Duration::MAX };
-        Threads(Arc::new(Blocking::new(Config { limits, threads: ThreadSpec::new() })))
+        Threads::with(threads, Duration::MAX, |_, _| true)
+    }
+
+    fn with(threads: usize, keep_alive: Duration, may_start: fn(&Threads, usize) -> bool) -> Self {
+        let config = Config { limits: Limits { threads, keep_alive }, threads: ThreadSpec::new() };
+        let blocking = Arc::new(Blocking::new(config));
+        Threads { blocking, starts: Arc::default(), may_start }
     }
 
     fn submit(&self, closure: impl FnOnce() + Send + 'static) {
         let (task, _join) = task::new(Closure::new(closure), Location::caller());
-        self.0.submit(task, self);
+        self.blocking.submit(task, self);
+    }
+
+    fn call(&self, spare: impl FnOnce() + Send + 'static) -> Result<(), NoThread> {
+        self.blocking.call(spare, self)
     }
 
     fn counts(&self) -> (usize, usize, usize) {
-        let blocking = &self.0;
+        let blocking = &self.blocking;
         (
             blocking.num_blocking_threads(),
             blocking.num_idle_blocking_threads(),
             blocking.blocking_queue_depth(),
         )
+    }
+
+    fn wait_for(&self, counts: (usize, usize, usize)) {
+        while self.counts() != counts {
+            thread::yield_now();
+        }
+    }
+
+    fn end(&self) {
+        self.blocking.close();
+        self.blocking.join(None);
+        assert_eq!(self.counts(), (0, 0, 0));
+    }
+}
+
+/// A closure that says on which thread it is, and ends when it is told to.
+struct Stuck {
+    begun: Receiver<ThreadId>,
+    release: Sender<()>,
+}
+
+impl Stuck {
+    fn new() -> (Stuck, impl FnOnce() + Send + 'static) {
+        let (begin, begun) = channel();
+        let (release, released) = channel::<()>();
+        let closure = move || {
+            begin.send(thread::current().id()).unwrap();
+            released.recv().unwrap();
+        };
+        (Stuck { begun, release }, closure)
+    }
+
+    fn begin(threads: &Threads) -> Stuck {
+        let (stuck, closure) = Stuck::new();
+        threads.submit(closure);
+        stuck
+    }
+
+    fn thread(&self) -> ThreadId {
+        self.begun.recv().unwrap()
+    }
+
+    fn end(self) {
+        self.release.send(()).unwrap();
     }
 }
 
@@ -51,47 +115,196 @@ impl Threads {
 fn threads_sleepers_and_the_queue_are_counted() {
     let threads = Threads::new(1);
     assert_eq!(threads.counts(), (0, 0, 0), "no thread before it is needed");
-    let (begin, begun) = channel();
-    let (release, released) = channel::<()>();
-    threads.submit(move || {
-        begin.send(()).unwrap();
-        released.recv().unwrap();
-    });
-    begun.recv().unwrap();
+    let stuck = Stuck::begin(&threads);
+    stuck.thread();
     threads.submit(|| {});
     threads.submit(|| {});
     assert_eq!(threads.counts(), (1, 0, 2));
-    release.send(()).unwrap();
-    while threads.counts() != (1, 1, 0) {
-        std::thread::yield_now();
-    }
-    threads.0.close();
-    threads.0.join(None);
-    assert_eq!(threads.counts(), (0, 0, 0));
+    stuck.end();
+    threads.wait_for((1, 1, 0));
+    threads.end();
 }
 
 #[test]
 fn the_thread_that_slept_last_is_woken_first() {
     let threads = Threads::new(2);
-    let (begin, begun) = channel();
-    let mut releases = Vec::new();
-    for _ in 0..2 {
-        let begin = begin.clone();
-        let (release, released) = channel::<()>();
-        threads.submit(move || {
-            begin.send(std::thread::current().id()).unwrap();
-            released.recv().unwrap();
-        });
-        releases.push((begun.recv().unwrap(), release));
+    let both = [(); 2].map(|()| Stuck::begin(&threads));
+    let ids = [0, 1].map(|index| both[index].thread());
+    for (sleeping, stuck) in both.into_iter().enumerate() {
+        stuck.end();
+        threads.wait_for((2, sleeping + 1, 0));
     }
-    for (sleeping, (_, release)) in releases.iter().enumerate() {
-        release.send(()).unwrap();
-        while threads.counts().1 != sleeping + 1 {
-            std::thread::yield_now();
+    let next = Stuck::begin(&threads);
+    assert_eq!(next.thread(), ids[1]);
+    next.end();
+    threads.end();
+}
+
+#[test]
+fn a_spare_has_a_thread_that_counts_as_any_other() {
+    let threads = Threads::new(1);
+    let (stuck, spare) = Stuck::new();
+    threads.call(spare).unwrap();
+    let thread = stuck.thread();
+    assert_ne!(thread, thread::current().id());
+    let closure = Stuck::begin(&threads);
+    assert_eq!(threads.counts(), (1, 0, 1), "the closure waits");
+    stuck.end();
+    assert_eq!(closure.thread(), thread, "a thread goes on after a spare");
+    closure.end();
+    threads.end();
+}
+
+#[test]
+fn a_spare_is_run_by_a_sleeper() {
+    let threads = Threads::new(2);
+    let stuck = Stuck::begin(&threads);
+    let thread = stuck.thread();
+    stuck.end();
+    threads.wait_for((1, 1, 0));
+    let (stuck, spare) = Stuck::new();
+    threads.call(spare).unwrap();
+    assert_eq!(stuck.thread(), thread);
+    assert_eq!(threads.counts(), (1, 0, 0));
+    stuck.end();
+    threads.end();
+}
+
+#[test]
+fn a_spare_does_not_wait_for_busy_threads() {
+    let threads = Threads::new(1);
+    let stuck = Stuck::begin(&threads);
+    stuck.thread();
+    let (tell, dropped) = channel::<()>();
+    assert_eq!(threads.call(move || drop(tell)), Err(NoThread));
+    dropped.recv().unwrap_err();
+    stuck.end();
+    threads.end();
+}
+
+#[test]
+fn a_spare_whose_thread_cannot_be_started_is_refused() {
+    let threads = Threads::with(2, Duration::MAX, |_, before| before != 0);
+    assert_eq!(threads.call(|| unreachable!()), Err(NoThread));
+    assert_eq!(threads.counts(), (0, 0, 0));
+    let (stuck, spare) = Stuck::new();
+    threads.call(spare).unwrap();
+    stuck.thread();
+    stuck.end();
+    threads.end();
+}
+
+#[test]
+fn a_spare_whose_thread_cannot_be_started_is_run_by_one_that_sleeps_by_then() {
+    let threads = Threads::with(2, Duration::MAX, |threads, before| {
+        if before == 1 {
+            threads.submit(|| {});
+            threads.wait_for((2, 1, 0));
         }
+        before == 0
+    });
+    let stuck = Stuck::begin(&threads);
+    let thread = stuck.thread();
+    let (second, spare) = Stuck::new();
+    // The first thread is busy until the start of the second is tried.
+    let releaser = {
+        let threads = threads.clone();
+        thread::spawn(move || {
+            threads.wait_for((2, 0, 1));
+            stuck.end();
+        })
+    };
+    threads.call(spare).unwrap();
+    assert_eq!(second.thread(), thread);
+    second.end();
+    releaser.join().unwrap();
+    threads.end();
+}
+
+#[test]
+fn a_spare_is_refused_when_the_runtime_is_down() {
+    let threads = Threads::new(1);
+    threads.end();
+    assert_eq!(threads.call(|| unreachable!()), Err(NoThread));
+}
+
+fn roster(threads: usize) -> Roster<u32> {
+    Roster::new(Limits { threads, keep_alive: Duration::MAX }, 1)
+}
+
+/// Calls for a spare; returns the thread that has to be started for it.
+fn start_for_spare(roster: &Roster<u32>) -> Sleeper {
+    let Ok(Summon::Start(number)) = roster.call(Box::new(|| {})) else {
+        unreachable!("there is room for a thread")
+    };
+    Sleeper::new(number)
+}
+
+#[test]
+fn a_spare_goes_before_closures() {
+    let roster = roster(1);
+    let thread = start_for_spare(&roster);
+    assert!(matches!(roster.submit(0, 7), Ok(Summon::Nobody)));
+    assert!(matches!(roster.arrive(&thread), (Some(Job::Spare(_)), Summon::Nobody)));
+    assert!(matches!(roster.next(&thread), Some((Job::Closure(7), Summon::Nobody))));
+}
+
+#[test]
+fn a_spare_that_has_not_begun_when_the_runtime_goes_down_is_given_back() {
+    let roster = roster(2);
+    let threads = [(); 2].map(|()| start_for_spare(&roster));
+    assert!(matches!(roster.arrive(&threads[0]), (Some(Job::Spare(_)), Summon::Nobody)));
+    let (closures, spares) = roster.close();
+    assert_eq!((closures.len(), spares.len()), (0, 1));
+    assert!(matches!(roster.arrive(&threads[1]), (None, Summon::Nobody)));
+    for thread in &threads {
+        assert!(roster.next(thread).is_none());
+        assert!(matches!(roster.ended(), Summon::Nobody));
     }
-    threads.submit(move || begin.send(std::thread::current().id()).unwrap());
-    assert_eq!(begun.recv().unwrap(), releases[1].0);
-    threads.0.close();
-    threads.0.join(None);
+    roster.wait_until_ended(0);
+}
+
+#[test]
+fn spares_and_closures_are_all_accounted_for_under_load() {
+    for round in 0..50 {
+        let may_start = |_: &Threads, before: usize| before % 3 != 1;
+        let threads = Threads::with(1 + round % 4, Duration::ZERO, may_start);
+        let (ran, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let spawners = [(); 3].map(|()| {
+            let (threads, ran, asked) = (threads.clone(), Arc::clone(&ran), Arc::clone(&asked));
+            thread::spawn(move || {
+                for number in 0..100 {
+                    let count = {
+                        let ran = Arc::clone(&ran);
+                        move || {
+                            ran.fetch_add(1, SeqCst);
+                        }
+                    };
+                    if number % 4 > 0 {
+                        let count = Count(Some(count));
+                        threads.submit(move || drop(count));
+                        asked.fetch_add(1, SeqCst);
+                    } else if threads.call(count).is_ok() {
+                        asked.fetch_add(1, SeqCst);
+                    }
+                }
+            })
+        });
+        spawners.into_iter().for_each(|spawner| spawner.join().unwrap());
+        // Before the runtime goes down: nothing that was accepted waits for that.
+        while ran.load(SeqCst) < asked.load(SeqCst) {
+            thread::yield_now();
+        }
+        threads.end();
+        assert_eq!(ran.load(SeqCst), asked.load(SeqCst));
+    }
+}
+
+/// Counts when it is dropped: with its closure, which was run or failed for want of a thread.
+struct Count<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for Count<F> {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|count| count());
+    }
 }
