@@ -28,13 +28,19 @@ pub use crate::metrics::{
 pub use crate::scheduler::{Id, RuntimeFlavor};
 pub use crate::stall::{StallCause, StallReport, Waiting};
 
+use crate::env::log;
 use crate::task::{self, JoinHandle};
 use current_thread::Driver;
 use std::future::Future;
 use std::io;
 use std::panic::Location;
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+/// How soon a shutdown with a time limit looks whether all threads have ended, and how often later on.
+/// Guessed: most end at once.
+const FIRST_LOOK: Duration = Duration::from_micros(50);
+const LAST_LOOKS: Duration = Duration::from_millis(2);
 
 /// A set of workers and everything that runs on them. Dropping it shuts it down: every future
 /// that is left is dropped, in the runtime, closures of [`spawn_blocking`](Self::spawn_blocking)
@@ -117,23 +123,36 @@ impl Runtime {
     }
 
     /// Shuts down and waits at most this long for polls and blocking closures that are going on.
-    /// A thread that is stuck longer is left behind.
+    /// A thread that is stuck longer is left behind, and a warning names it: on stderr, or as an event
+    /// with the feature `tracing`.
     pub fn shutdown_timeout(mut self, timeout: Duration) {
         self.waits = false;
         self.close();
-        let threads = std::mem::take(&mut self.threads);
-        let handle = self.handle.clone();
-        let own_thread = handle.scheduler.blocking.own_thread();
-        // A thread cannot be joined with a time limit; one that joins them all can be waited for.
-        let (done, all_done) = std::sync::mpsc::channel::<()>();
-        let joiner = thread::Builder::new().name("heist-shutdown".into()).spawn(move || {
-            threads.into_iter().for_each(|thread| drop(thread.join()));
-            handle.scheduler.blocking.join(own_thread);
-            drop(done);
-        });
-        if joiner.is_ok() {
-            let _ = all_done.recv_timeout(timeout);
+        let own_thread = self.handle.scheduler.blocking.own_thread();
+        let since = Instant::now();
+        let mut pause = FIRST_LOOK;
+        // A thread cannot be joined with a time limit, but it can be asked whether it has ended.
+        let mut left = self.unfinished(own_thread);
+        while !left.is_empty() && since.elapsed() < timeout {
+            thread::sleep(pause.min(timeout.saturating_sub(since.elapsed())));
+            pause = (pause * 2).min(LAST_LOOKS);
+            left = self.unfinished(own_thread);
         }
+        log::left_behind(&left);
+    }
+
+    /// The threads that have not ended, and what they do if that is known.
+    fn unfinished(&self, except: Option<ThreadId>) -> Vec<String> {
+        let scheduler = &self.handle.scheduler;
+        let name = |thread: &thread::Thread| thread.name().unwrap_or("<unnamed>").to_owned();
+        let workers = self.threads.iter().enumerate().filter(|(_, thread)| !thread.is_finished());
+        let workers = workers.map(|(index, thread)| match scheduler.task_of(index) {
+            Some(spawned_at) => {
+                format!("{}, in the task spawned at {spawned_at}", name(thread.thread()))
+            }
+            None => name(thread.thread()),
+        });
+        workers.chain(scheduler.blocking.unfinished(except).iter().map(name)).collect()
     }
 
     /// Shuts down without waiting for anything. May be called from anywhere.

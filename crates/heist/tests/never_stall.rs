@@ -131,9 +131,11 @@ fn l5_waiting_can_be_nested() {
         let inner = block_in_place(|| {
             let from_inside = task::spawn(async { 1 });
             let one = Handle::current().block_on(from_inside).unwrap();
-            one + block_in_place(|| Handle::current().block_on(async {
-                block_in_place(|| 1) + task::spawn(async { 1 }).await.unwrap()
-            }))
+            one + block_in_place(|| {
+                Handle::current().block_on(async {
+                    block_in_place(|| 1) + task::spawn(async { 1 }).await.unwrap()
+                })
+            })
         });
         let outer = Handle::current().block_on(task::spawn(async { 10 })).unwrap();
         task::yield_now().await;
@@ -164,4 +166,175 @@ fn l6_spares_go_when_workers_come_back() {
     while done.load(Ordering::Relaxed) < 1000 || rt.metrics().num_spare_workers() > 0 {
         thread::yield_now();
     }
+}
+
+/// L2: a thousand tasks that all block for a moment, more at once than there are seats.
+#[test]
+fn l2_a_thousand_tasks_that_block_for_a_moment() {
+    let rt = runtime(2);
+    let tasks: Vec<_> = (0..1000)
+        .map(|number: u64| {
+            rt.spawn(async move {
+                thread::sleep(Duration::from_micros(100 + number % 7 * 300));
+                task::yield_now().await;
+                number
+            })
+        })
+        .collect();
+    let sum: u64 = tasks.into_iter().map(|task| rt.block_on(task).unwrap()).sum();
+    assert_eq!(sum, 999 * 1000 / 2);
+}
+
+/// Says when it is dropped.
+struct Dropped(mpsc::Sender<&'static str>, &'static str);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.send(self.1).unwrap();
+    }
+}
+
+/// A task that is blocked for ever does not keep a shutdown with a limit, and what waits behind it is
+/// dropped. (The thread is let go at the end: a test leaves none behind.)
+#[test]
+fn a_shutdown_with_a_limit_leaves_a_stuck_worker_behind() {
+    let rt = Builder::new_multi_thread().worker_threads(1).stall_threshold(None).build().unwrap();
+    let (told, tells) = mpsc::channel();
+    let (go, gone) = mpsc::channel::<()>();
+    let (begun, begins) = mpsc::channel();
+    let (in_ring, in_slot) = (Dropped(told.clone(), "ring"), Dropped(told.clone(), "slot"));
+    rt.spawn(async move {
+        task::spawn(async move { drop(in_ring) });
+        task::spawn(async move { drop(in_slot) });
+        begun.send(()).unwrap();
+        let _ = gone.recv();
+        drop(told);
+    });
+    begins.recv().unwrap();
+    rt.shutdown_timeout(Duration::from_millis(20));
+    let mut dropped = [tells.recv().unwrap(), tells.recv().unwrap()];
+    dropped.sort_unstable();
+    assert_eq!(dropped, ["ring", "slot"]);
+    drop(go);
+    assert!(tells.recv().is_err(), "the stuck poll has ended, too");
+}
+
+/// Stalls while a runtime goes down, at any moment: it goes down, and every future is dropped.
+#[test]
+fn shutdowns_beside_stalls() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    struct Alive(Arc<AtomicUsize>);
+    impl Drop for Alive {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    for round in 0..60u64 {
+        let rt = Builder::new_multi_thread()
+            .worker_threads(1 + round as usize % 3)
+            .stall_threshold(Duration::from_millis(1))
+            .build()
+            .unwrap();
+        for number in 0..12u64 {
+            alive.fetch_add(1, Ordering::Relaxed);
+            let life = Alive(Arc::clone(&alive));
+            rt.spawn(async move {
+                let _life = life;
+                for turn in 0.. {
+                    match (round + number + turn) % 4 {
+                        0 => thread::sleep(Duration::from_millis(2)),
+                        1 => block_in_place(|| thread::sleep(Duration::from_micros(200))),
+                        _ => task::yield_now().await,
+                    }
+                }
+            });
+        }
+        thread::sleep(Duration::from_micros(round * 150));
+        match round % 3 {
+            0 => drop(rt),
+            1 => rt.shutdown_timeout(Duration::from_secs(60)),
+            _ => rt.shutdown_background(),
+        }
+    }
+    while alive.load(Ordering::Relaxed) > 0 {
+        thread::yield_now();
+    }
+}
+
+/// L5: a panic in what blocks is the task's, and the worker goes on with its seat.
+#[test]
+fn l5_a_panic_comes_back_to_its_seat() {
+    let rt = Builder::new_multi_thread().worker_threads(1).stall_threshold(None).build().unwrap();
+    for _ in 0..10 {
+        let task = rt.spawn(async { block_in_place(|| panic!("on purpose")) });
+        assert!(rt.block_on(task).unwrap_err().is_panic());
+        let index = rt.block_on(rt.spawn(async { heist::runtime::worker_index() })).unwrap();
+        assert_eq!(index, Some(0));
+    }
+}
+
+/// W8: tasks that are pinned to a stuck worker wait for it; they run there when it comes back.
+#[test]
+fn w8_pinned_tasks_wait_for_their_worker() {
+    let rt = runtime(1);
+    let (go, gone) = mpsc::channel::<()>();
+    let (begun, begins) = mpsc::channel();
+    let stuck = rt.spawn(async move {
+        begun.send(thread::current().id()).unwrap();
+        let _ = gone.recv();
+    });
+    let worker = begins.recv().unwrap();
+    let pinned = rt.handle().spawn_pinned(|| async { thread::current().id() });
+    // A spare runs what is not pinned.
+    let spare = rt.block_on(rt.spawn(async { thread::current().id() })).unwrap();
+    assert_ne!(spare, worker);
+    assert!(!pinned.is_finished());
+    drop(go);
+    rt.block_on(stuck).unwrap();
+    assert_eq!(rt.block_on(pinned).unwrap(), worker);
+}
+
+/// When there is no thread for a spare the runtime goes on with what it has, and counts it; when there
+/// is one again it is used.
+#[test]
+fn without_threads_for_spares_the_runtime_goes_on() {
+    let may_start = Arc::new(AtomicBool::new(true));
+    let has_started = Arc::clone(&may_start);
+    let name = move || match has_started.load(Ordering::Relaxed) {
+        true => "worker".into(),
+        false => "no\0thread".into(),
+    };
+    let rt = Builder::new_multi_thread().worker_threads(2).thread_name_fn(name).build().unwrap();
+    let others = || {
+        let tasks: Vec<_> = (0..50).map(|number| rt.spawn(async move { number })).collect();
+        tasks.into_iter().map(|task| rt.block_on(task).unwrap()).sum::<u32>()
+    };
+    assert_eq!(others(), 49 * 50 / 2);
+    may_start.store(false, Ordering::Relaxed);
+    let (begun, begins) = mpsc::channel();
+    let stick = || {
+        let (go, gone) = mpsc::channel::<()>();
+        let begun = begun.clone();
+        let task = rt.spawn(async move {
+            begun.send(()).unwrap();
+            let _ = gone.recv();
+        });
+        begins.recv().unwrap();
+        (go, task)
+    };
+    // One of two workers is stuck: the other does all there is.
+    let (go, stuck) = stick();
+    assert_eq!(others(), 49 * 50 / 2);
+    // Both are, and nobody else can be had. It is tried again and again.
+    let (go_too, stuck_too) = stick();
+    let waits = rt.spawn(async { 7 });
+    while rt.metrics().spare_shortage_count() < 3 {
+        thread::yield_now();
+    }
+    assert!(!waits.is_finished());
+    may_start.store(true, Ordering::Relaxed);
+    assert_eq!(rt.block_on(waits).unwrap(), 7);
+    drop((go, go_too));
+    rt.block_on(stuck).unwrap();
+    rt.block_on(stuck_too).unwrap();
 }

@@ -10,8 +10,7 @@ mod sink;
 mod sink;
 
 use super::quietly;
-use std::fmt::{self, Display};
-use std::io;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whoever listens is code of others: its panic goes no further.
@@ -32,42 +31,19 @@ impl Once {
     }
 }
 
-/// Why there is no spare worker for a seat.
-#[derive(Debug)]
-pub(crate) enum NoSpare<'a> {
-    /// There are so many threads, and there may be no more.
-    Limit(usize),
-    /// The system does not start another thread.
-    Refused(&'a io::Error),
-}
-
-/// A worker is stuck, tasks wait, and there is nobody to lend its seat to.
-pub(crate) fn no_spare(once: &Once, why: &NoSpare<'_>) {
+/// A worker is stuck, tasks wait, and there is nobody to lend its seat to. There may be so many threads
+/// beside the workers.
+pub(crate) fn no_spare(once: &Once, limit: usize) {
     once.warn(format_args!(
-        "a worker is stuck and no spare worker can be had, {why}; until it comes back tasks may \
-         have to wait for it. RuntimeMetrics::spare_shortage_count counts on, this is said once"
+        "a worker is stuck and no spare worker can be had: all {limit} threads that \
+         Builder::max_blocking_threads allows are busy, or the system starts no more. Until a thread \
+         comes back tasks may have to wait for it. Raise the limit, or block in fewer tasks at once. \
+         RuntimeMetrics::spare_shortage_count counts on, this is said once"
     ));
 }
 
-impl Display for NoSpare<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoSpare::Limit(threads) => write!(
-                f,
-                "as there are {threads} threads already; raise Builder::max_blocking_threads, or \
-                 block in fewer tasks at once"
-            ),
-            NoSpare::Refused(error) => write!(
-                f,
-                "as the system starts no thread for it ({error}); raise the system's limits, or \
-                 block in fewer tasks at once"
-            ),
-        }
-    }
-}
-
 /// A runtime has been shut down, and the time it was given was not enough for these threads to end.
-pub(crate) fn left_behind(threads: &[&str]) {
+pub(crate) fn left_behind(threads: &[String]) {
     let (is, s) = match threads.len() {
         0 => return,
         1 => ("is", ""),
@@ -78,18 +54,4 @@ pub(crate) fn left_behind(threads: &[&str]) {
          not end: {threads:?}. Have it end, or give Runtime::shutdown_timeout more time",
         threads.len()
     ));
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shortage_says_what_to_do() {
-        let limit = NoSpare::Limit(512).to_string();
-        assert!(limit.contains("512") && limit.contains("max_blocking_threads"), "{limit}");
-        let error = io::Error::other("no more of them");
-        let refused = NoSpare::Refused(&error).to_string();
-        assert!(refused.contains("no more of them") && refused.contains("limits"), "{refused}");
-    }
 }

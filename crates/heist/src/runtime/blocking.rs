@@ -3,10 +3,8 @@
 use super::Handle;
 use super::context::{self, Polling};
 use crate::scheduler::Scheduler;
-use crate::scheduler::blocking::{Closure, Host};
-use crate::task;
+use crate::scheduler::blocking::Host;
 use std::io;
-use std::panic::Location;
 
 /// Has a blocking thread run a spare worker for this seat; `false` if there is none to be had.
 pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
@@ -16,9 +14,7 @@ pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
         let _polling = Polling::begin();
         spare.scheduler.run_spare(seat);
     };
-    let (task, _) = task::new(Closure::new(run), Location::caller());
-    handle.scheduler.blocking.submit(task, &handle);
-    true
+    handle.scheduler.blocking.call(run, &handle).is_ok()
 }
 
 impl Host for Handle {

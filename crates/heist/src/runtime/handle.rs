@@ -1,7 +1,7 @@
 //! A handle on a runtime.
 
-use super::block_on::block_on;
 use super::block_in_place;
+use super::block_on::block_on;
 use super::context::{self, EnterGuard, TryCurrentError};
 use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;

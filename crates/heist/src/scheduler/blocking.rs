@@ -65,7 +65,6 @@ impl Blocking {
     /// Has a thread run `spare` now: one that sleeps, or a new one. If there is none to be had, it
     /// is dropped; it never waits for a thread that is busy. It is also dropped if the runtime goes
     /// down before it has begun. It must not panic.
-    #[cfg_attr(any(not(test), loom), expect(dead_code, reason = "for lending seats"))]
     pub(crate) fn call(
         &self,
         spare: impl FnOnce() + Send + 'static,
@@ -91,6 +90,13 @@ impl Blocking {
     /// Cancels the closures that no thread has begun, and has the threads end when they are done.
     pub(crate) fn close(&self) {
         self.crew.close();
+    }
+
+    /// Threads that have not ended, but the one of this id.
+    pub(crate) fn unfinished(&self, except: Option<ThreadId>) -> Vec<thread::Thread> {
+        let handles = self.handles();
+        let threads = handles.iter().filter(|handle| !handle.is_finished()).map(|h| h.thread());
+        threads.filter(|thread| Some(thread.id()) != except).cloned().collect()
     }
 
     /// After [`close`](Self::close): waits for all threads but the one of this id.

@@ -3,6 +3,7 @@
 use super::pinned::Lane;
 use super::shared::{Scheduler, Shared};
 use crate::metrics::WorkerCounters;
+use std::panic::Location;
 
 impl Shared {
     pub(crate) fn workers(&self) -> usize {
@@ -20,6 +21,11 @@ impl Shared {
         remote.stealer.len() + usize::from(remote.own.lifo.has_task()) + remote.lane.depth()
     }
 
+    /// Where the task was spawned that a worker runs, or ran last; `None` if there is no such worker.
+    pub(crate) fn task_of(&self, worker: usize) -> Option<&'static Location<'static>> {
+        self.remotes.base().nth(worker)?.own.running.get().map(|(_, spawned_at)| spawned_at)
+    }
+
     /// How many tasks were spawned, by workers and by others.
     pub(crate) fn spawned(&self) -> u64 {
         self.sum(|counters| counters.spawned.get())
@@ -30,7 +36,10 @@ impl Shared {
     /// How many of them have ended: those that workers ran to their end or found in their queues at
     /// the end, and those that were cancelled where they waited.
     pub(crate) fn ended(&self) -> u64 {
-        self.sum(|counters| counters.ended()) + self.inject.cancelled() + self.waiting.cancelled()
+        self.sum(|counters| counters.ended())
+            + self.cancelled.get()
+            + self.inject.cancelled()
+            + self.waiting.cancelled()
     }
 
     /// How many tasks were spawned or woken by threads that are no workers.

@@ -57,7 +57,6 @@ impl Scheduler {
             self.wake_seat(seat);
         }
     }
-
 }
 
 impl Shared {

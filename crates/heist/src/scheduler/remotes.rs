@@ -90,7 +90,8 @@ const MAX_SPARES: usize = 1024;
 impl Remotes {
     /// Of base workers with these rings.
     pub(super) fn new(rings: &[ring::Owner<Runnable>], config: &Config, barrier: Barrier) -> Self {
-        let spares = if config.lends_seats() { config.blocking.limits.threads.min(MAX_SPARES) } else { 0 };
+        let spares =
+            if config.lends_seats() { config.blocking.limits.threads.min(MAX_SPARES) } else { 0 };
         let base = rings.iter().map(|ring| CachePadded::new(Remote::new(ring, config, barrier)));
         Remotes {
             base: base.collect(),
@@ -171,7 +172,11 @@ impl Remote {
     fn new(ring: &ring::Owner<Runnable>, config: &Config, barrier: Barrier) -> Self {
         Remote {
             stealer: ring.stealer(),
-            own: CachePadded::new(Own { lifo: Slot::new(barrier), tick: AtomicU32::new(1), running: Running::new() }),
+            own: CachePadded::new(Own {
+                lifo: Slot::new(barrier),
+                tick: AtomicU32::new(1),
+                running: Running::new(),
+            }),
             counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
             lane: Lane::new(),
             probe: Mutex::new(None),

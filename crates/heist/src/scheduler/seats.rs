@@ -82,8 +82,12 @@ impl fmt::Debug for Word {
             UNSTAFFED => f.write_str("UNSTAFFED")?,
             worker => write!(f, "worker {worker}")?,
         }
-        let flags = [(WANTED, "WANTED"), (RECALLED, "RECALLED"), (RISING, "RISING"), (DOWN, "DOWN")];
-        flags.iter().filter(|(flag, _)| self.has(*flag)).try_for_each(|(_, name)| write!(f, "+{name}"))
+        let flags =
+            [(WANTED, "WANTED"), (RECALLED, "RECALLED"), (RISING, "RISING"), (DOWN, "DOWN")];
+        flags
+            .iter()
+            .filter(|(flag, _)| self.has(*flag))
+            .try_for_each(|(_, name)| write!(f, "+{name}"))
     }
 }
 

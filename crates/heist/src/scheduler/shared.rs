@@ -11,11 +11,11 @@ use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::env::log;
-use crate::metrics::{HistogramConfiguration, Outside, Stalls};
+use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
 use crate::stall::StallConfig;
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
-use heist_deque::ring;
+use heist_deque::{Steal, ring};
 use heist_sync::Barrier;
 use std::ops::Deref;
 use std::ptr;
@@ -87,6 +87,8 @@ pub(crate) struct Shared {
     /// Whether it was told that no spare worker was to be had.
     pub(super) shortage: log::Once,
     pub(super) barrier: Barrier,
+    /// Tasks that were taken from the queues of workers when the runtime went down.
+    pub(super) cancelled: SharedCounter,
     pub(super) waiting: Waiting,
     pub(crate) blocking: Blocking,
     /// What threads that are no workers count.
@@ -123,6 +125,7 @@ impl Scheduler {
             alarm: Alarm::new(barrier),
             shortage: log::Once::default(),
             barrier,
+            cancelled: SharedCounter::default(),
             waiting: Waiting::new(),
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
@@ -200,13 +203,15 @@ impl Shared {
         let mut next = Some(seat);
         while let Some(seat) = next {
             let needs_spare = self.seats[seat].wake();
-            next = if needs_spare && !self.call_spare(seat) { self.not_staffed(seat) } else { None };
+            next =
+                if needs_spare && !self.call_spare(seat) { self.not_staffed(seat) } else { None };
         }
     }
 
     fn call_spare(&self, seat: usize) -> bool {
         let Some(shared) = self.me.upgrade() else { return false };
-        (self.config.call_spare)(&Scheduler { shared, worker: ANY }, seat)
+        // A thread's name comes from code of others, which must not find this worker at work.
+        worker::outside(|| (self.config.call_spare)(&Scheduler { shared, worker: ANY }, seat))
     }
 
     /// Nobody sits on this seat any more, or who does has nothing to do: it sleeps. Returns a seat that
@@ -258,6 +263,22 @@ impl Shared {
         self.seats.iter().for_each(|seat| seat.close());
         self.alarm.wake();
         self.wake_all();
+        self.cancel_queued();
+    }
+
+    /// Cancels what is in the workers' queues; a worker that is stuck may never come to do it. What
+    /// is pinned to one has to wait for it.
+    fn cancel_queued(&self) {
+        for remote in self.remotes.all() {
+            let stolen = std::iter::repeat_with(|| remote.stealer.steal());
+            let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
+            // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
+            let woken = || remote.own.lifo.rob().map(|task| unsafe { Notified::from_ptr(task) });
+            for task in queued.chain(std::iter::once_with(woken).flatten()) {
+                drop(task);
+                self.cancelled.add(1);
+            }
+        }
     }
 
     pub(super) fn wake_all(&self) {

@@ -4,7 +4,8 @@
 //! thief may look at them at any time.
 
 use super::shared::{Scheduler, Shared};
-use super::worker::Worker;
+use super::worker::{self, Worker};
+use crate::env::log;
 use heist_deque::ring;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -121,6 +122,7 @@ impl Shared {
             return None;
         }
         self.stalls.lacked_spare();
+        worker::outside(|| log::no_spare(&self.shortage, self.config.blocking.limits.threads));
         if self.seats[seat].not_staffed() { self.idle.stop_search() } else { None }
     }
 

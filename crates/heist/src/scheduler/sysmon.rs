@@ -141,7 +141,8 @@ impl Sysmon {
             && (is_blocked || is_over && does_nobody_take())
             && shared.rob_seat(seat, worker, watch.tick());
         if is_robbed || is_over {
-            let report = watch.report.get_or_insert_with(|| report::new(shared, seat, worker, activity));
+            let report =
+                watch.report.get_or_insert_with(|| report::new(shared, seat, worker, activity));
             report.lost_seat |= is_robbed;
         }
         if is_robbed {

@@ -13,6 +13,7 @@ use crate::metrics::{OnThread, WorkerCounters};
 use crate::task::{Notified, Ran, TaskList, coop};
 use heist_deque::ring::{self, Full};
 use pinned::Pinned;
+pub(super) use seated::outside;
 pub(crate) use seated::{Aside, step_aside};
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -113,9 +113,9 @@ mod tests {
         let once = log::Once::default();
         let events = events_of(|| {
             log::left_behind(&[]);
-            log::left_behind(&["stuck\nthread"]);
-            log::no_spare(&once, &log::NoSpare::Limit(7));
-            log::no_spare(&once, &log::NoSpare::Limit(7));
+            log::left_behind(&["stuck\nthread".into()]);
+            log::no_spare(&once, 7);
+            log::no_spare(&once, 7);
         });
         let [(left_target, left), (no_spare_target, no_spare)] = &events[..] else {
             panic!("two events: {events:?}")
@@ -123,6 +123,6 @@ mod tests {
         assert_eq!([left_target, no_spare_target], ["heist", "heist"]);
         assert!(left["message"].contains(r#"1 thread is left behind"#), "{left:?}");
         assert!(left["message"].contains(r#"["stuck\nthread"]"#), "{left:?}");
-        assert!(no_spare["message"].contains("there are 7 threads"), "{no_spare:?}");
+        assert!(no_spare["message"].contains("all 7 threads"), "{no_spare:?}");
     }
 }

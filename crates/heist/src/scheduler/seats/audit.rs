@@ -18,7 +18,10 @@ mod on {
             // Relaxed: the seat's word passes on who has left it.
             let before =
                 self.0.compare_exchange(NOBODY, worker, Ordering::Relaxed, Ordering::Relaxed);
-            assert!(before.is_ok(), "worker {worker} runs a task on a seat where {before:?} does (L7)");
+            assert!(
+                before.is_ok(),
+                "worker {worker} runs a task on a seat where {before:?} does (L7)"
+            );
         }
 
         /// Nothing happens if it has left before: a worker that lost its seat in a poll, or nearly

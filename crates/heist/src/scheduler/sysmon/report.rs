@@ -16,7 +16,9 @@ pub(super) fn new(shared: &Shared, seat: usize, worker: usize, activity: Activit
     StallReport {
         task: remote.own.running.get().map(|(id, spawned_at)| StuckTask::new(id, spawned_at)),
         worker: seat,
-        thread_name: probe.as_ref().map_or_else(|| "<unknown>".into(), |probe| probe.name().clone()),
+        thread_name: probe
+            .as_ref()
+            .map_or_else(|| "<unknown>".into(), |probe| probe.name().clone()),
         duration: Duration::ZERO,
         is_over: false,
         cause: probe.map_or(StallCause::Unknown, |probe| StallCause::of(activity, &probe)),

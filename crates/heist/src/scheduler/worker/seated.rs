@@ -209,6 +209,21 @@ impl Local {
 /// runs code that does, and its seat is free for others (L5). When this is dropped it comes back.
 pub(crate) struct Aside(*const Local);
 
+/// Calls code of others as if this thread were no worker's: it may be at work, with something borrowed.
+pub(in crate::scheduler) fn outside<R>(f: impl FnOnce() -> R) -> R {
+    struct Back(*const Local);
+
+    impl Drop for Back {
+        fn drop(&mut self) {
+            // On a thread that is ending there is nothing to go back to.
+            let _ = LOCAL.try_with(|local| local.set(self.0));
+        }
+    }
+
+    let _back = Back(LOCAL.try_with(|local| local.replace(ptr::null())).unwrap_or(ptr::null()));
+    f()
+}
+
 /// Why a worker cannot step aside.
 #[derive(Debug)]
 pub(crate) struct Alone;

@@ -8,8 +8,8 @@ mod simulation;
 
 use super::*;
 use crate::scheduler::blocking::{self, Limits};
-use crate::scheduler::shared::{Config, RuntimeFlavor};
 use crate::scheduler::seats::Back;
+use crate::scheduler::shared::{Config, RuntimeFlavor};
 use crate::scheduler::{Id, Identity};
 use crate::task::{self, JoinHandle};
 use std::panic::Location;
@@ -122,7 +122,8 @@ impl Stage {
         let free = self.players.iter().filter(is_free).count();
         let mut calls = self.calls.borrow_mut();
         // One whose poll is not over yet is not free.
-        let stuck = self.stepping.borrow().iter().filter(|index| is_free(&&self.players[**index])).count();
+        let stuck =
+            self.stepping.borrow().iter().filter(|index| is_free(&&self.players[**index])).count();
         let is_had = calls.len() + stuck < free;
         if is_had {
             calls.push(seat);

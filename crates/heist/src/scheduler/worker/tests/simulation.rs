@@ -250,7 +250,8 @@ fn check(stage: &Stage) {
     if idle == seats().len() {
         assert_eq!(in_rings + injected, 0, "all sleep (I1)");
     }
-    let has_seat = |index: usize| stage.scheduler.seats.iter().any(|seat| seat.holder() == Some(index));
+    let has_seat =
+        |index: usize| stage.scheduler.seats.iter().any(|seat| seat.holder() == Some(index));
     for index in workers.clone().filter(|index| !has_seat(*index)) {
         assert!(!stage.has_lifo(index), "nobody looks at the slot of one without a seat (L1)");
     }
