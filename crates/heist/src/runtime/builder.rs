@@ -287,8 +287,11 @@ impl Builder {
     ///
     /// That is found by a thread of the runtime that looks every few milliseconds while there is
     /// something to run, and sleeps otherwise; a threshold that is shorter than that is no shorter
-    /// in effect. `None` does without the thread: then a stuck worker keeps its seat. A runtime
-    /// without worker threads never has one.
+    /// in effect. A worker that is blocked loses its seat at once when work waits, however short it
+    /// has been so. With `None` nobody looks: then a stuck worker keeps its seat. Tasks that are pinned
+    /// to a stuck worker, or belong to a [`LocalSet`](crate::task::LocalSet) that runs there, wait for
+    /// it in any case; so do all tasks of a runtime with [`thread_per_core`](Self::thread_per_core),
+    /// and of one without worker threads.
     ///
     /// ```
     /// use heist::runtime::Builder;
@@ -391,8 +394,8 @@ impl Builder {
                 }
             }
         }
-        if let (RuntimeFlavor::MultiThread, Some(threshold)) = (flavor, self.stall.threshold) {
-            let sysmon = Sysmon::new(handle.scheduler.clone(), threshold);
+        if handle.scheduler.needs_sysmon() {
+            let sysmon = Sysmon::new(handle.scheduler.clone());
             let thread = start_sysmon(sysmon, handle.clone()).map_err(|error| no_sysmon(&error))?;
             runtime.threads.push(thread);
         }
@@ -446,10 +449,8 @@ fn start_sysmon(sysmon: Sysmon, handle: Handle) -> io::Result<thread::JoinHandle
 }
 
 fn no_sysmon(error: &io::Error) -> io::Error {
-    let message = format!(
-        "Builder::build: the monitor has no thread: {error}; raise the system's limits, or go without \
-         it by Builder::stall_threshold(None)"
-    );
+    let message =
+        format!("Builder::build: the monitor has no thread: {error}; raise the system's limits");
     io::Error::new(error.kind(), message)
 }
 

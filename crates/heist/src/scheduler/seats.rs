@@ -330,6 +330,11 @@ impl Seat {
         (!matches!(who, VACANT | CALLED | UNSTAFFED)).then_some(who as usize)
     }
 
+    /// Whether no spare was to be had for it.
+    pub(super) fn is_unstaffed(&self) -> bool {
+        self.load().who() == UNSTAFFED
+    }
+
     /// Sysmon tries again to find a spare. If `true` the seat is vacant, and must be put to sleep.
     #[must_use = "the seat may have to be put to sleep"]
     pub(super) fn try_again(&self) -> bool {

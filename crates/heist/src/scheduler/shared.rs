@@ -122,7 +122,7 @@ impl Scheduler {
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             idle: Idle::new(config.workers, barrier),
             spares: Spares::new(),
-            alarm: Alarm::new(barrier),
+            alarm: Alarm::new(barrier, config.stall.threshold.is_some()),
             shortage: log::Once::default(),
             barrier,
             cancelled: SharedCounter::default(),
@@ -283,6 +283,12 @@ impl Shared {
 
     pub(super) fn wake_all(&self) {
         self.idle.wake_all(|seat| self.wake_seat(seat));
+    }
+
+    /// Whether there is anything that sysmon could be needed for.
+    pub(crate) fn needs_sysmon(&self) -> bool {
+        let is_watched = self.config.stall.threshold.is_some();
+        self.config.lends_seats() || is_watched && self.flavor() == RuntimeFlavor::MultiThread
     }
 
     pub(crate) fn flavor(&self) -> RuntimeFlavor {

@@ -123,7 +123,11 @@ impl Shared {
         }
         self.stalls.lacked_spare();
         worker::outside(|| log::no_spare(&self.shortage, self.config.blocking.limits.threads));
-        if self.seats[seat].not_staffed() { self.idle.stop_search() } else { None }
+        if !self.seats[seat].not_staffed() {
+            return None;
+        }
+        self.alarm.needed();
+        self.idle.stop_search()
     }
 
     /// How many spare workers run.

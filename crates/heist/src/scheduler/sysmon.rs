@@ -25,8 +25,9 @@ const QUIET_LOOKS: u32 = 10;
 /// The monitor of a runtime.
 pub(crate) struct Sysmon {
     scheduler: Scheduler,
-    /// How long a worker may be in a poll, burning CPU, while something waits.
-    threshold: Duration,
+    /// How long a worker may be in a poll, burning CPU, while something waits. `None`: nobody asks; then
+    /// sysmon is there for seats that no spare was to be had for, and else sleeps.
+    threshold: Option<Duration>,
     watches: Vec<Watch>,
     pause: Duration,
     quiet_looks: u32,
@@ -43,7 +44,8 @@ struct Looked {
 }
 
 impl Sysmon {
-    pub(crate) fn new(scheduler: Scheduler, threshold: Duration) -> Self {
+    pub(crate) fn new(scheduler: Scheduler) -> Self {
+        let threshold = scheduler.config.stall.threshold;
         Sysmon { scheduler, threshold, watches: Vec::new(), pause: SHORT, quiet_looks: 0 }
     }
 
@@ -59,18 +61,21 @@ impl Sysmon {
     /// A runtime that does nothing is not looked at: it costs nothing (I5).
     fn rest(&mut self) {
         let shared = &self.scheduler;
-        if !shared.idle.are_all_idle() || self.is_report_due() {
+        let is_quiet = || match self.threshold {
+            Some(_) => shared.idle.are_all_idle(),
+            None => !shared.seats.iter().any(|seat| seat.is_unstaffed()),
+        };
+        if !is_quiet() || self.is_report_due() {
             self.quiet_looks = 0;
         }
         self.quiet_looks += 1;
-        if self.quiet_looks <= QUIET_LOOKS {
-            shared.alarm.doze(self.pause);
-        } else if shared.alarm.sleep(|| shared.idle.are_all_idle() && !shared.is_down()) {
+        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(|| is_quiet() && !shared.is_down())
+        {
+            // Somebody has just begun.
             self.quiet_looks = 0;
             self.pause = SHORT;
-            // Somebody has just begun.
-            shared.alarm.doze(self.pause);
         }
+        shared.alarm.doze(self.pause);
     }
 
     /// While work waits there are two looks in short succession: who has not moved between them is
@@ -85,23 +90,28 @@ impl Sysmon {
     }
 
     fn look(&mut self, now: Clock) -> Looked {
+        let mut looked = Looked { does_work_wait: self.does_work_wait(), ..Looked::default() };
+        if let Some(threshold) = self.threshold {
+            self.look_at_workers(now, threshold, &mut looked);
+        }
+        if looked.does_work_wait && !self.scheduler.idle.is_any_idle() {
+            (0..self.scheduler.seats.len()).for_each(|seat| self.scheduler.try_to_staff(seat));
+        }
+        looked
+    }
+
+    fn look_at_workers(&mut self, now: Clock, threshold: Duration, looked: &mut Looked) {
         let workers = self.scheduler.remotes.count();
         if self.watches.len() < workers {
             self.watches.resize_with(workers, Watch::default);
         }
         self.end_stalls(now);
-        let mut looked = Looked { does_work_wait: self.does_work_wait(), ..Looked::default() };
         let seats = 0..self.scheduler.seats.len();
-        let stuck: Vec<_> =
-            seats.clone().filter_map(|seat| self.look_at(seat, now, &mut looked)).collect();
+        let stuck: Vec<_> = seats.filter_map(|seat| self.look_at(seat, now, looked)).collect();
         for (seat, worker) in stuck {
-            self.deal_with(seat, worker, now, &mut looked);
+            self.deal_with(seat, worker, now, threshold, looked);
         }
-        self.report_stalls(now);
-        if looked.does_work_wait && !self.scheduler.idle.is_any_idle() {
-            seats.for_each(|seat| self.scheduler.try_to_staff(seat));
-        }
-        looked
+        self.report_stalls(now, threshold);
     }
 
     fn does_work_wait(&self) -> bool {
@@ -118,10 +128,17 @@ impl Sysmon {
         is_stuck.then_some((seat, worker))
     }
 
-    fn deal_with(&mut self, seat: usize, worker: usize, now: Clock, looked: &mut Looked) {
+    fn deal_with(
+        &mut self,
+        seat: usize,
+        worker: usize,
+        now: Clock,
+        threshold: Duration,
+        looked: &mut Looked,
+    ) {
         let shared = &self.scheduler;
         let (remote, watch) = (&shared.remotes[worker], &mut self.watches[worker]);
-        let is_over = watch.duration(now) >= self.threshold;
+        let is_over = watch.duration(now) >= threshold;
         looked.is_anybody_suspect |= !is_over;
         let has_task = remote.own.lifo.has_task();
         if !has_task && !looked.does_work_wait {

@@ -8,7 +8,8 @@
 //! | 2. **light barrier** | 2. **heavy barrier** |
 //! | 3. if sysmon is asleep: wake it | 3. are all seats idle? then sleep |
 //!
-//! One of the two sees the other.
+//! One of the two sees the other. Where nobody asks for stalls it sleeps unless a seat is unstaffed, by
+//! the same recipe.
 
 use crate::canary;
 use crate::env::Parker;
@@ -22,16 +23,26 @@ pub(in crate::scheduler) struct Alarm {
     is_asleep: AtomicBool,
     parker: Parker,
     barrier: Barrier,
+    /// Whether sysmon watches workers, and wants to know when one has something to do.
+    watches: bool,
 }
 
 impl Alarm {
-    pub(in crate::scheduler) fn new(barrier: Barrier) -> Self {
-        Alarm { is_asleep: AtomicBool::new(false), parker: Parker::new(), barrier }
+    pub(in crate::scheduler) fn new(barrier: Barrier, watches: bool) -> Self {
+        Alarm { is_asleep: AtomicBool::new(false), parker: Parker::new(), barrier, watches }
     }
 
     /// A seat has been woken.
     #[inline]
     pub(in crate::scheduler) fn seat_woken(&self) {
+        if self.watches {
+            self.needed();
+        }
+    }
+
+    /// There is something for sysmon to do.
+    #[inline]
+    pub(in crate::scheduler) fn needed(&self) {
         if !canary::ALARM_NO_LIGHT_BARRIER.sings() {
             self.barrier.light();
         }

@@ -49,10 +49,10 @@ impl Sysmon {
 
     /// Polls that keep others waiting, or have cost their workers their seats, are reported when they
     /// have lasted long enough.
-    pub(super) fn report_stalls(&mut self, now: Clock) {
+    pub(super) fn report_stalls(&mut self, now: Clock, threshold: Duration) {
         for watch in &mut self.watches {
             let duration = watch.duration(now);
-            let Some(report) = watch.report.as_mut().filter(|_| duration >= self.threshold) else {
+            let Some(report) = watch.report.as_mut().filter(|_| duration >= threshold) else {
                 continue;
             };
             report.duration = duration;

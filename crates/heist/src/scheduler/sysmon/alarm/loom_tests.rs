@@ -7,7 +7,7 @@ use loom::thread;
 
 /// Sysmon goes to sleep while a seat is woken. A sysmon that sleeps on shows as a deadlock.
 fn a_seat_is_woken() {
-    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(Barrier::detect())));
+    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(Barrier::detect(), true)));
     let idle: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(1)));
     let waker = thread::spawn(move || {
         idle.store(0, Ordering::Relaxed);
