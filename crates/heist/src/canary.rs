@@ -88,8 +88,10 @@ pub(crate) const SEAT_NO_CONTEST: Canary = Canary::new("seat no contest");
 pub(crate) const ALARM_NO_LIGHT_BARRIER: Canary = Canary::new("alarm no light barrier");
 /// Sysmon does not order going to sleep before its look whether all seats are idle.
 pub(crate) const ALARM_NO_HEAVY_BARRIER: Canary = Canary::new("alarm no heavy barrier");
-/// A home worker that wants its seat back does not wake who sleeps there.
-pub(crate) const SEAT_RECALL_SILENT: Canary = Canary::new("seat recall silent");
+/// A home worker that waits for its seat is not told that it has it.
+pub(crate) const SEAT_HAND_OVER_SILENT: Canary = Canary::new("seat hand-over silent");
+/// Nobody looks for one that came back to its seat before that was put to sleep.
+pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 /// A home worker that waits for its seat is not told that the runtime goes down.
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.

@@ -102,7 +102,8 @@ impl Runtime {
     /// May be called from a task of a runtime with worker threads; see [`Handle::block_on`].
     ///
     /// # Panics
-    /// If it is called from a task of a runtime without worker threads. Await the future instead.
+    /// If it is called from a task of a runtime without worker threads, or with
+    /// [`thread_per_core`](Builder::thread_per_core). Await the future instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.block_on_for("Runtime::block_on", future)
@@ -145,7 +146,10 @@ impl Runtime {
     fn unfinished(&self, except: Option<ThreadId>) -> Vec<String> {
         let scheduler = &self.handle.scheduler;
         let name = |thread: &thread::Thread| thread.name().unwrap_or("<unnamed>").to_owned();
-        let workers = self.threads.iter().enumerate().filter(|(_, thread)| !thread.is_finished());
+        let is_left = |thread: &thread::JoinHandle<()>| {
+            !thread.is_finished() && thread.thread().id() != thread::current().id()
+        };
+        let workers = self.threads.iter().enumerate().filter(|(_, thread)| is_left(thread));
         let workers = workers.map(|(index, thread)| match scheduler.task_of(index) {
             Some(spawned_at) => {
                 format!("{}, in the task spawned at {spawned_at}", name(thread.thread()))
@@ -187,7 +191,9 @@ impl Drop for Runtime {
                  has tasks to run. Call shutdown_background, or drop it on another thread"
             );
         }
-        for thread in self.threads.drain(..) {
+        // A task may be the one that drops the runtime, in block_in_place. It cannot wait for itself.
+        let this = thread::current().id();
+        for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != this) {
             // A worker's thread does not panic: what tasks do is caught.
             let _ = thread.join();
         }
@@ -261,8 +267,10 @@ where
 /// The number of the worker that runs the caller, from 0 on; `None` on a thread that is no worker.
 ///
 /// A thread in [`Runtime::block_on`] is a worker only if the runtime has no worker threads, and if
-/// it is the one that runs the tasks. Blocking threads are none. A task may find another number
-/// after each `await`.
+/// it is the one that runs the tasks. Blocking threads are none, and neither is a worker whose seat
+/// was given to another, in `block_in_place` or because it was stuck; who sits on its seat has its
+/// number meanwhile. So a task may find another number after each `await`, and two tasks may think
+/// that they have the same: it says where to begin, it is no lock.
 ///
 /// ```
 /// use heist::runtime::{self, Builder};

@@ -338,3 +338,189 @@ fn without_threads_for_spares_the_runtime_goes_on() {
     rt.block_on(stuck).unwrap();
     rt.block_on(stuck_too).unwrap();
 }
+
+/// Runs `f` in a task of `rt`, and waits for what it returns.
+fn in_task<R: Send + 'static>(rt: &Runtime, f: impl FnOnce() -> R + Send + 'static) -> R {
+    rt.block_on(rt.spawn(async move { f() })).unwrap()
+}
+
+/// I1: a seat for which no spare is to be had does not keep those asleep that could come.
+#[test]
+fn i1_a_spare_that_does_not_come_keeps_nobody_asleep() {
+    let rt = Builder::new_multi_thread()
+        .worker_threads(4)
+        .max_blocking_threads(1)
+        .stall_threshold(None)
+        .build()
+        .unwrap();
+    let (free, freed) = mpsc::channel::<()>();
+    let (begun, begins) = mpsc::channel();
+    let started = begun.clone();
+    let closure = rt.spawn_blocking(move || {
+        started.send(()).unwrap();
+        let _ = freed.recv();
+    });
+    begins.recv().unwrap();
+    let (go, gone) = mpsc::channel::<()>();
+    let aside = rt.spawn(async move {
+        block_in_place(|| {
+            begun.send(()).unwrap();
+            let _ = gone.recv();
+        });
+    });
+    begins.recv().unwrap();
+    for number in 0..100 {
+        assert_eq!(in_task(&rt, move || number), number);
+    }
+    drop((go, free));
+    rt.block_on(aside).unwrap();
+    rt.block_on(closure).unwrap();
+}
+
+/// The same for one that takes its time: its thread has to be started first.
+#[test]
+fn i1_a_spare_that_takes_its_time_keeps_nobody_asleep() {
+    let (is_slow, hold) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(())));
+    let (slow, held) = (Arc::clone(&is_slow), Arc::clone(&hold));
+    let rt = Builder::new_multi_thread()
+        .worker_threads(4)
+        .on_thread_start(move || {
+            if slow.load(Ordering::Relaxed) {
+                drop(held.lock());
+            }
+        })
+        .build()
+        .unwrap();
+    (0..100).for_each(|number| assert_eq!(in_task(&rt, move || number), number));
+    let guard = hold.lock().unwrap();
+    is_slow.store(true, Ordering::Relaxed);
+    let (go, gone) = mpsc::channel::<()>();
+    let (begun, begins) = mpsc::channel();
+    let aside = rt.spawn(async move {
+        block_in_place(|| {
+            begun.send(()).unwrap();
+            let _ = gone.recv();
+        });
+    });
+    begins.recv().unwrap();
+    (0..100).for_each(|number| assert_eq!(in_task(&rt, move || number), number));
+    drop((guard, go));
+    rt.block_on(aside).unwrap();
+}
+
+/// Callbacks of the builder's are no tasks: a worker that blocks there keeps its seat.
+#[test]
+fn blocking_in_a_callback_is_only_blocking() {
+    let rt = Builder::new_multi_thread()
+        .worker_threads(2)
+        .on_thread_park(|| block_in_place(thread::yield_now))
+        .on_thread_unpark(|| block_in_place(thread::yield_now))
+        .build()
+        .unwrap();
+    (0..1000).for_each(|number| assert_eq!(in_task(&rt, move || number), number));
+}
+
+/// A task that waits for what it has spawned, on a runtime that goes down meanwhile: what it waits
+/// for is cancelled.
+#[test]
+fn waiting_beside_a_shutdown_ends() {
+    for is_aside_first in [false, true] {
+        let rt = runtime(2);
+        let (begun, begins) = mpsc::channel();
+        let (told, tells) = mpsc::channel();
+        let (go, gone) = mpsc::channel::<()>();
+        let handle = rt.handle().clone();
+        rt.spawn(async move {
+            let wait = |begun: &mpsc::Sender<()>| {
+                begun.send(()).unwrap();
+                let _ = gone.recv();
+            };
+            match is_aside_first {
+                true => block_in_place(|| wait(&begun)),
+                false => wait(&begun),
+            }
+            let child = task::spawn(std::future::pending::<()>());
+            let joined = block_in_place(|| handle.block_on(child));
+            told.send(joined.unwrap_err().is_cancelled()).unwrap();
+        });
+        begins.recv().unwrap();
+        let handle = rt.handle().clone();
+        let dropped = thread::spawn(move || drop(rt));
+        // It goes down: nothing is taken any more.
+        while !handle.spawn(std::future::pending::<()>()).is_finished() {
+            thread::yield_now();
+        }
+        drop(go);
+        assert!(tells.recv().unwrap());
+        dropped.join().unwrap();
+    }
+}
+
+/// A task may drop its own runtime where it may block; it waits for all threads but its own.
+#[test]
+fn a_task_may_drop_its_runtime_where_it_may_block() {
+    let rt = runtime(2);
+    let (give, given) = mpsc::channel::<Runtime>();
+    let (told, tells) = mpsc::channel();
+    rt.spawn(async move {
+        block_in_place(|| drop(given.recv().unwrap()));
+        told.send(()).unwrap();
+    });
+    give.send(rt).unwrap();
+    tells.recv().unwrap();
+}
+
+/// L6: a spare that is stuck does not keep the home worker from its seat, though others are idle: its
+/// pinned tasks are for nobody else.
+#[test]
+fn l6_a_stuck_spare_gives_the_seat_to_the_home_worker() {
+    let rt = runtime(2);
+    let both = Arc::new(Barrier::new(3));
+    let (go, gone) = mpsc::channel::<()>();
+    let gone = Arc::new(Mutex::new(gone));
+    let away: Vec<_> = (0..2)
+        .map(|_| {
+            let (both, gone) = (Arc::clone(&both), Arc::clone(&gone));
+            rt.spawn(async move {
+                block_in_place(|| {
+                    both.wait();
+                    let _ = gone.lock().unwrap().recv();
+                });
+            })
+        })
+        .collect();
+    both.wait();
+    // A spare waits for what is pinned to the worker whose seat it has.
+    let (say, said) = mpsc::channel();
+    let (seat_of, seats) = mpsc::channel();
+    let stuck = rt.spawn(async move {
+        seat_of.send(heist::runtime::worker_index().unwrap()).unwrap();
+        said.recv().unwrap()
+    });
+    let seat = seats.recv().unwrap();
+    let pinned = rt.handle().spawn_pinned_on(seat, move || async move { say.send(7).unwrap() });
+    drop(go);
+    assert_eq!(rt.block_on(stuck).unwrap(), 7);
+    rt.block_on(pinned).unwrap();
+    away.into_iter().for_each(|task| rt.block_on(task).unwrap());
+}
+
+/// A spare with nothing to do does not keep its thread from closures.
+#[test]
+fn a_spare_with_nothing_to_do_leaves_its_thread() {
+    let rt = Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(1)
+        .stall_threshold(None)
+        .build()
+        .unwrap();
+    let sum = in_task(&rt, || {
+        let child = task::spawn(async { 1 });
+        block_in_place(|| {
+            let handle = Handle::current();
+            let one = handle.block_on(child).unwrap();
+            one + handle.block_on(task::spawn_blocking(|| 1)).unwrap()
+        })
+    });
+    assert_eq!(sum, 2);
+}

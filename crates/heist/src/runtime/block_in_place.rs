@@ -10,8 +10,9 @@ use crate::task::coop;
 /// In a task this is for what cannot be sent to another thread, or is too short to be worth it:
 /// [`spawn_blocking`](crate::task::spawn_blocking) leaves the task free to be cancelled or to wait
 /// for several things at once. The worker gives its seat away at once: if anything waits, or comes
-/// while the closure runs, another thread runs it. If nothing does, no other thread is bothered.
-/// Other futures of *this* task (in `join!`, say) do wait, and so do tasks that are pinned to this
+/// while the closure runs, another thread runs it. If nothing does, no other thread is bothered. It
+/// gets its seat back at the end of the poll, so what the task computes until then is done beside as
+/// many other workers as there are seats, and blocking once more costs next to nothing. Other futures of *this* task (in `join!`, say) do wait, and so do tasks that are pinned to this
 /// worker and tasks of a [`LocalSet`](crate::task::LocalSet) that runs here.
 ///
 /// What the closure spawns comes from outside of the workers, and
@@ -31,8 +32,9 @@ use crate::task::coop;
 /// ```
 ///
 /// # Panics
-/// In a task of a runtime without worker threads: nobody would run that runtime's other tasks. Use
-/// `spawn_blocking` there.
+/// In a task of a runtime without worker threads, or with
+/// [`thread_per_core`](super::Builder::thread_per_core): nobody else could run the tasks of this
+/// thread. Use `spawn_blocking` there.
 #[track_caller]
 pub fn block_in_place<F, R>(closure: F) -> R
 where
@@ -58,9 +60,9 @@ pub(super) fn step_aside(api: &str, fix: &str) -> Option<Outside> {
     match scheduler::step_aside() {
         Ok(aside) => Some(Outside { _aside: aside, _pause: Polling::pause() }),
         Err(_) => panic!(
-            "{api}: called from within a task of a runtime without worker threads, where nobody else \
-             would run its tasks meanwhile; {fix}, or build the runtime with \
-             Builder::new_multi_thread"
+            "{api}: called from within a task of a runtime without worker threads, or with \
+             thread_per_core, where nobody else would run this thread's tasks meanwhile; {fix}, or \
+             build the runtime without either"
         ),
     }
 }

@@ -105,8 +105,9 @@ impl Handle {
     /// another run in its place meanwhile, as in [`block_in_place`](crate::task::block_in_place).
     ///
     /// # Panics
-    /// If it is called from a task of a runtime without worker threads: nobody would run that
-    /// runtime's other tasks. Await the future instead.
+    /// If it is called from a task of a runtime without worker threads, or with
+    /// [`thread_per_core`](super::Builder::thread_per_core): nobody would run the other tasks of this
+    /// thread. Await the future instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.wait_in("Handle::block_on", || block_on(future))

@@ -181,6 +181,12 @@ impl Idle {
         true
     }
 
+    /// A worker begins to search, however many others do: it was called.
+    pub(super) fn join_search(&self) {
+        // Relaxed: as in start_search().
+        self.counts.fetch_add(ONE_SEARCHING, Ordering::Relaxed);
+    }
+
     /// A searcher has found something. Returns a worker that must be unparked: the last one to
     /// stop searching sees to it that somebody else searches (I2).
     pub(super) fn stop_search(&self) -> Option<usize> {

@@ -61,11 +61,11 @@ impl Scheduler {
 
 impl Shared {
     /// Seat `mine` is being put to sleep: wakes those that sleep though there is something for them
-    /// alone, itself included: a full inbox, or a question about the seat.
+    /// alone, itself included: a full inbox, or the seat itself, to which they have come back.
     pub(super) fn wake_owners(&self, mine: usize) {
         let has_own = |seat: usize| {
             let has_pinned = || self.seats[seat].is_home() && self.remotes[seat].lane.has_tasks();
-            self.seats[seat].is_called_upon() || has_pinned()
+            self.seats[seat].is_rising() || has_pinned()
         };
         self.idle.wake_owners(mine, has_own, |seat| self.wake_seat(seat));
     }

@@ -4,13 +4,11 @@
 //! sits on one. It sleeps there, too: whoever wakes a seat wakes the worker that sits on it, or has a
 //! spare one called. So the idle protocol is about seats, not about workers or threads.
 
-mod audit;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
 use crate::canary;
 use crate::env::Parker;
-use audit::Audit;
 use heist_sync::{AtomicU64, Barrier, Ordering};
 use std::fmt;
 
@@ -22,7 +20,6 @@ pub(super) struct Seat {
     parker: Parker,
     /// Where the home worker waits for its seat.
     return_parker: Parker,
-    audit: Audit,
     barrier: Barrier,
 }
 
@@ -123,8 +120,6 @@ pub(super) enum Left {
 pub(super) enum Back {
     /// It sits there in its sleep. The seat must be woken, and the worker [`rise`](Seat::rise).
     Asleep,
-    /// It sits there, and counts as searching.
-    Searching,
     /// It sits there.
     Busy,
     /// Somebody else does.
@@ -142,7 +137,6 @@ impl Seat {
             home,
             parker: Parker::new(),
             return_parker: Parker::new(),
-            audit: Audit::new(),
             barrier,
         }
     }
@@ -174,8 +168,7 @@ impl Seat {
                 return Disturbance::None;
             }
             if word.has(RECALLED) {
-                if self.exchange(word, word.passed_to(self.home)) {
-                    self.return_parker.unpark();
+                if self.give_up(word) {
                     return Disturbance::Lost;
                 }
             } else if !word.has(WANTED) || self.exchange(word, word.without(WANTED)) {
@@ -184,7 +177,7 @@ impl Seat {
         }
     }
 
-    /// `worker` gives the seat up, in the middle of a poll.
+    /// `worker` gives the seat up: in the middle of a poll, or because it has nothing to do.
     pub(super) fn leave(&self, worker: u32) -> Left {
         loop {
             let word = self.load();
@@ -194,7 +187,6 @@ impl Seat {
             if word.has(DOWN) {
                 return Left::Kept;
             }
-            self.audit.leave(worker);
             if self.give_up(word) {
                 return if word.has(RECALLED) { Left::Home } else { Left::Vacant };
             }
@@ -207,7 +199,7 @@ impl Seat {
             return self.exchange(word, word.passed_to(VACANT));
         }
         let won = self.exchange(word, word.passed_to(self.home));
-        if won {
+        if won && !canary::SEAT_HAND_OVER_SILENT.sings() {
             self.return_parker.unpark();
         }
         won
@@ -223,18 +215,6 @@ impl Seat {
         // Relaxed: it is a note to those that look for sleepers, of whom this is none any more.
         self.word.fetch_and(!RISING, Ordering::Relaxed);
     }
-
-    /// `worker` begins to run something here (L7); debug builds check that nobody else does.
-    #[inline]
-    pub(super) fn begin_poll(&self, worker: u32) {
-        self.audit.enter(worker);
-    }
-
-    /// It has run it, perhaps without a seat in the end.
-    #[inline]
-    pub(super) fn end_poll(&self, worker: u32) {
-        self.audit.leave(worker);
-    }
 }
 
 /// For workers that have no seat.
@@ -249,8 +229,7 @@ impl Seat {
             let seated = word.passed_to(worker);
             let (seated, back) = match word.who() {
                 VACANT => (seated.with(RISING), Back::Asleep),
-                CALLED => (seated, Back::Searching),
-                UNSTAFFED => (seated, Back::Busy),
+                CALLED | UNSTAFFED => (seated, Back::Busy),
                 // It was given the seat: only a home worker is.
                 who if who == worker => return Back::Busy,
                 _ => return Back::Taken,
@@ -281,12 +260,13 @@ impl Seat {
         word.who() == CALLED && !word.has(DOWN) && self.exchange(word, word.passed_to(spare))
     }
 
-    /// The spare that was called does not come. `false`: it is not needed any more; else nobody
-    /// counts as searching in its place.
-    #[must_use = "it may count as searching"]
-    pub(super) fn not_staffed(&self) -> bool {
+    /// The spare that was called does not come. Nothing happens if it is not needed any more.
+    pub(super) fn not_staffed(&self) {
         let word = self.load();
-        word.who() == CALLED && self.exchange(word, word.passed_to(UNSTAFFED))
+        if word.who() == CALLED {
+            // If that fails somebody sits there, or the runtime goes down.
+            self.exchange(word, word.passed_to(UNSTAFFED));
+        }
     }
 }
 
@@ -308,10 +288,9 @@ impl Seat {
         }
     }
 
-    /// Whether who sits here has to get up though nothing was submitted: for the sake of the seat
-    /// itself.
-    pub(super) fn is_called_upon(&self) -> bool {
-        self.load().has(RECALLED | RISING)
+    /// Whether who sits here has to get up though nothing was submitted.
+    pub(super) fn is_rising(&self) -> bool {
+        self.load().has(RISING) && !canary::SEAT_RISING_UNSEEN.sings()
     }
 
     /// Whether the home worker waits for whoever sits here to leave.
@@ -364,7 +343,6 @@ impl Seat {
                 }
                 continue;
             }
-            self.audit.leave(worker);
             if self.give_up(word) {
                 return if word.has(RECALLED) { Left::Home } else { Left::Vacant };
             }
@@ -401,10 +379,6 @@ impl Seat {
 impl Seat {
     pub(super) fn is_vacant(&self) -> bool {
         self.load().who() == VACANT
-    }
-
-    pub(super) fn is_called(&self) -> bool {
-        self.load().who() == CALLED
     }
 
     pub(super) fn is_woken(&self) -> bool {

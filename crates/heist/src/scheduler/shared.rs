@@ -196,15 +196,18 @@ impl Shared {
         }
     }
 
-    /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one; or another
-    /// seat, if no spare is to be had.
+    /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one. A spare may
+    /// take its time, or not come at all; so meanwhile another seat is woken as well, if one is idle.
     pub(super) fn wake_seat(&self, seat: usize) {
         self.alarm.seat_woken();
         let mut next = Some(seat);
-        while let Some(seat) = next {
-            let needs_spare = self.seats[seat].wake();
-            next =
-                if needs_spare && !self.call_spare(seat) { self.not_staffed(seat) } else { None };
+        while let Some(seat) = next.take() {
+            if self.seats[seat].wake() {
+                if !self.call_spare(seat) {
+                    self.not_staffed(seat);
+                }
+                next = self.idle.stop_search();
+            }
         }
     }
 
@@ -228,6 +231,12 @@ impl Shared {
         }
         self.wake_owners(seat);
         woken
+    }
+
+    /// L7, in debug builds: a worker that has just sat down holds one seat.
+    pub(super) fn check_seats_of(&self, worker: usize) {
+        let held = || self.seats.iter().filter(|seat| seat.holder() == Some(worker)).count();
+        debug_assert!(held() <= 1, "worker {worker} holds {} seats (L7)", held());
     }
 
     /// A worker that counted as searching does not search any more. The last one has another begin

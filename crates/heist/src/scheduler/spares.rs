@@ -97,37 +97,27 @@ fn new_spare(scheduler: &Scheduler, number: usize) -> Worker {
 }
 
 impl Scheduler {
-    /// A spare worker for this seat, on the calling thread, until it has to give the seat up.
+    /// A spare worker for this seat, on the calling thread, until it has nothing to do there or has to
+    /// give the seat up.
     pub(crate) fn run_spare(&self, seat: usize) {
         let Some((number, worker)) = self.spares.take(self) else {
-            return self.has_no_spare(seat);
+            return self.not_staffed(seat);
         };
         worker.stand_in(seat);
         self.spares.put_back(self, number, worker);
     }
-
-    /// The spare that was called for this seat does not come after all.
-    pub(crate) fn has_no_spare(&self, seat: usize) {
-        if let Some(seat) = self.not_staffed(seat) {
-            self.wake_seat(seat);
-        }
-    }
 }
 
 impl Shared {
-    /// No spare is to be had for this seat. What it was called for, another may do (I2): returns the
-    /// seat to be woken instead.
-    pub(super) fn not_staffed(&self, seat: usize) -> Option<usize> {
+    /// No spare is to be had for this seat. Sysmon tries again.
+    pub(super) fn not_staffed(&self, seat: usize) {
         if self.is_down() {
-            return None;
+            return;
         }
         self.stalls.lacked_spare();
         worker::outside(|| log::no_spare(&self.shortage, self.config.blocking.limits.threads));
-        if !self.seats[seat].not_staffed() {
-            return None;
-        }
+        self.seats[seat].not_staffed();
         self.alarm.needed();
-        self.idle.stop_search()
     }
 
     /// How many spare workers run.

@@ -11,6 +11,7 @@ pub(super) use alarm::Alarm;
 use super::seats::Left;
 use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
+use crate::task::Notified;
 use std::time::Duration;
 use watch::Watch;
 
@@ -65,12 +66,10 @@ impl Sysmon {
             Some(_) => shared.idle.are_all_idle(),
             None => !shared.seats.iter().any(|seat| seat.is_unstaffed()),
         };
-        if !is_quiet() || self.is_report_due() {
-            self.quiet_looks = 0;
-        }
-        self.quiet_looks += 1;
-        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(|| is_quiet() && !shared.is_down())
-        {
+        self.quiet_looks = if is_quiet() { self.quiet_looks + 1 } else { 0 };
+        let limit = self.next_report(Clock::now());
+        let may_sleep = || is_quiet() && !shared.is_down();
+        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(may_sleep, limit) {
             // Somebody has just begun.
             self.quiet_looks = 0;
             self.pause = SHORT;
@@ -152,9 +151,10 @@ impl Sysmon {
         }
         let is_recalled = shared.seats[seat].is_recalled();
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
-        // An idle seat is enough: the idle protocol sees to it that it is woken.
+        // An idle seat is enough, but for the home worker, who waits for this one: the idle protocol
+        // sees to it that it is woken.
         let is_robbed = shared.config.lends_seats()
-            && !shared.idle.is_any_idle()
+            && (is_recalled || !shared.idle.is_any_idle())
             && (is_blocked || is_over && does_nobody_take())
             && shared.rob_seat(seat, worker, watch.tick());
         if is_robbed || is_over {
@@ -186,11 +186,16 @@ impl Scheduler {
         true
     }
 
-    /// What is in the slot of a worker that is stuck goes where others look for it.
+    /// What is in the slot of a worker that is stuck goes where others look for it. A thief that is at
+    /// it may be after a task that is gone by now; so it is looked at until it is empty.
     fn rescue_slot(&self, worker: usize) {
-        if let Some(task) = self.remotes[worker].own.lifo.rob() {
-            // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-            self.inject(unsafe { crate::task::Notified::from_ptr(task) });
+        let slot = &self.remotes[worker].own.lifo;
+        while slot.has_task() && !self.is_down() {
+            match slot.rob() {
+                // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
+                Some(task) => self.inject(unsafe { Notified::from_ptr(task) }),
+                None => std::thread::yield_now(),
+            }
         }
     }
 }

@@ -241,26 +241,28 @@ impl Wake for Woken {
     }
 }
 
-/// Makes a worker that of this thread, for as long as it lives.
+/// Makes a worker that of this thread, for as long as it lives. Another may be waiting for what this
+/// one does.
 struct Entered<'a> {
     local: &'a Local,
+    outer: *const Local,
     _on_thread: OnThread,
 }
 
 impl<'a> Entered<'a> {
     fn new(local: &'a Local) -> Self {
-        LOCAL.set(local);
+        let outer = LOCAL.replace(local);
         let now = Clock::now();
         local.core.borrow_mut().pace.rested(now);
         local.remote().run_here();
-        Entered { local, _on_thread: local.counters.run_here(now) }
+        Entered { local, outer, _on_thread: local.counters.run_here(now) }
     }
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         debug_assert!(ptr::eq(LOCAL.get(), self.local));
-        LOCAL.set(ptr::null());
+        LOCAL.set(self.outer);
     }
 }
 
@@ -304,13 +306,11 @@ impl Local {
     #[inline(always)]
     fn run(&self, task: Runnable, scheduler: &Scheduler, put: impl FnOnce(&Self, Runnable)) {
         let counters = &self.counters;
-        self.seat().begin_poll(self.number());
         self.remote().own.running.set(&task);
         let ran = match &counters.poll_times {
             None => task.run(scheduler),
             Some(histogram) => histogram.time(|| task.run(scheduler)),
         };
-        self.seat().end_poll(self.number());
         match ran {
             Ran::Done => counters.done.add(1),
             Ran::Waits => counters.waits.add(1),
@@ -531,6 +531,11 @@ impl Local {
     /// Cancels what is left in this worker's queues.
     fn drain(&self) {
         self.end_pinned();
+        self.cancel_queued();
+    }
+
+    /// All but what is pinned.
+    fn cancel_queued(&self) {
         loop {
             let task = self.take_lifo().or_else(|| {
                 let core = &mut *self.core.borrow_mut();

@@ -46,6 +46,7 @@ impl Scene {
 
     fn wake(&self, woken: Option<usize>) {
         if woken.is_some() && self.seat.wake() {
+            assert_eq!(self.idle.stop_search(), None, "there is one seat");
             self.stand_in();
         }
     }
@@ -65,27 +66,29 @@ impl Scene {
 
     fn put_to_sleep(&self, was_searching: bool) {
         self.wake(self.idle.sleep(0, was_searching, || self.has_work()));
-        self.idle.wake_owners(0, |_| self.seat.is_called_upon(), |seat| self.wake(Some(seat)));
+        self.idle.wake_owners(0, |_| self.seat.is_rising(), |seat| self.wake(Some(seat)));
     }
 
     /// The spare: takes what there is, and leaves.
     fn stand_in(&self) {
         if self.seat.sit_down(SPARE) {
+            self.idle.join_search();
             self.take();
-            self.wake(self.idle.stop_search());
-            self.leave(SPARE);
+            self.leave(SPARE, true);
         }
     }
 
-    fn leave(&self, worker: u32) {
-        if self.seat.leave(worker) == Left::Vacant {
-            self.put_to_sleep(false);
+    fn leave(&self, worker: u32, is_searching: bool) {
+        match self.seat.leave(worker) {
+            Left::Vacant => self.put_to_sleep(is_searching),
+            _ if is_searching => self.wake(self.idle.stop_search()),
+            _ => {}
         }
     }
 
-    /// `Some` if it sits there, and whether it counts as searching.
-    fn sit_again(&self, worker: u32) -> Option<bool> {
-        match self.seat.come_back(worker) {
+    /// `Some` if the home worker sits there, and whether it counts as searching.
+    fn sit_again(&self) -> Option<bool> {
+        match self.seat.come_back(HOME) {
             Back::Asleep => {
                 let woken = self.idle.submitted_to(0, || true);
                 if woken.is_none() {
@@ -94,7 +97,6 @@ impl Scene {
                 self.seat.rise();
                 Some(true)
             }
-            Back::Searching => Some(true),
             Back::Busy => Some(false),
             Back::Taken | Back::Down => None,
         }
@@ -103,16 +105,13 @@ impl Scene {
     /// The home worker waits for its seat; `None` if the runtime goes down.
     fn come_home(&self) -> Option<bool> {
         loop {
-            if let Some(is_searching) = self.sit_again(HOME) {
+            if let Some(is_searching) = self.sit_again() {
                 return Some(is_searching);
             }
             if self.is_down.load(Ordering::Acquire) {
                 return None;
             }
             if self.seat.recall() {
-                if !canary::SEAT_RECALL_SILENT.sings() {
-                    self.wake(self.idle.submitted_to(0, || true));
-                }
                 self.seat.wait_for_return();
             }
         }
@@ -142,31 +141,26 @@ fn loom_l7_a_step_beside_sysmon() {
 }
 
 /// L5, I1: a worker steps aside and comes back while a task is submitted: somebody takes it.
+fn stepping_aside_beside_a_submitter() {
+    let scene = Scene::new();
+    let submitter = thread::spawn(move || scene.submit());
+    scene.leave(HOME, false);
+    // The end of its poll.
+    let is_searching = scene.come_home().unwrap();
+    submitter.join().unwrap();
+    if scene.has_work() {
+        scene.take();
+    }
+    if is_searching {
+        scene.wake(scene.idle.stop_search());
+    }
+    assert!(!scene.has_work(), "the task is run");
+    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+}
+
 #[test]
 fn loom_l5_stepping_aside_beside_a_submitter() {
-    loom::model(|| {
-        let scene = Scene::new();
-        let submitter = thread::spawn(move || scene.submit());
-        scene.leave(HOME);
-        if let Some(true) = scene.sit_again(HOME) {
-            // It goes on with its poll.
-            scene.wake(scene.idle.stop_search());
-        }
-        submitter.join().unwrap();
-        // The end of its poll.
-        let mut is_searching = false;
-        if scene.seat.answer(HOME) == Disturbance::Lost {
-            is_searching = scene.come_home().unwrap();
-        }
-        if scene.has_work() {
-            scene.take();
-        }
-        if is_searching {
-            scene.wake(scene.idle.stop_search());
-        }
-        assert!(!scene.has_work(), "the task is run");
-        assert_eq!(scene.seat.holder(), Some(HOME as usize));
-    });
+    loom::model(stepping_aside_beside_a_submitter);
 }
 
 /// A spare sits on the seat of a worker that is stuck.
@@ -174,52 +168,49 @@ fn lent() -> &'static Scene {
     let scene = Scene::new();
     assert_eq!(scene.seat.rob(HOME, || true), Left::Vacant);
     assert_eq!(scene.idle.sleep(0, false, || true), Some(0));
-    assert!(scene.seat.wake() && scene.seat.sit_down(SPARE));
+    assert!(scene.seat.wake());
     assert_eq!(scene.idle.stop_search(), None);
+    assert!(scene.seat.sit_down(SPARE));
     scene
 }
 
-/// L6: the home worker comes back while the spare steps and goes to sleep: it gets its seat.
-fn home_beside_a_spare() {
-    let scene = lent();
-    let spare = thread::spawn(move || {
-        let mut is_searching = false;
-        while scene.seat.is_undisturbed(SPARE) || scene.seat.answer(SPARE) == Disturbance::None {
-            scene.put_to_sleep(is_searching);
-            scene.seat.sleep();
-            is_searching = true;
-        }
-        if is_searching {
-            scene.wake(scene.idle.stop_search());
-        }
-    });
-    let is_searching = scene.come_home().unwrap();
-    assert!(!is_searching, "it was handed over by one who worked");
-    assert_eq!(scene.seat.holder(), Some(HOME as usize));
-    spare.join().unwrap();
-}
-
+/// L6: the home worker comes back while the spare steps, and then has nothing to do: it gets its seat.
 #[test]
 fn loom_l6_the_home_worker_beside_its_spare() {
-    loom::model(home_beside_a_spare);
+    loom::model(|| {
+        let scene = lent();
+        let spare = thread::spawn(move || {
+            if scene.seat.is_undisturbed(SPARE) || scene.seat.answer(SPARE) == Disturbance::None {
+                scene.leave(SPARE, false);
+            }
+        });
+        let is_searching = scene.come_home().unwrap();
+        assert_eq!(scene.seat.holder(), Some(HOME as usize));
+        spare.join().unwrap();
+        if is_searching {
+            assert_eq!(scene.idle.stop_search(), None);
+        }
+    });
 }
 
 /// L6: the spare is stuck: sysmon gets the seat for the home worker; or the spare's next step does.
+fn a_stuck_spare() {
+    let scene = lent();
+    let home = thread::spawn(move || scene.come_home());
+    // Until the home worker has asked, there is no reason to take the seat.
+    while !scene.seat.is_recalled() {
+        thread::yield_now();
+    }
+    let left = scene.seat.rob(SPARE, || true);
+    assert_eq!(left, Left::Home);
+    home.join().unwrap();
+    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    assert_eq!(scene.seat.answer(SPARE), Disturbance::Lost);
+}
+
 #[test]
 fn loom_l6_the_home_worker_beside_a_stuck_spare() {
-    loom::model(|| {
-        let scene = lent();
-        let home = thread::spawn(move || scene.come_home());
-        // Until the home worker has asked, there is no reason to take the seat.
-        while !scene.seat.is_recalled() {
-            thread::yield_now();
-        }
-        let left = scene.seat.rob(SPARE, || true);
-        assert_eq!(left, Left::Home);
-        home.join().unwrap();
-        assert_eq!(scene.seat.holder(), Some(HOME as usize));
-        assert_eq!(scene.seat.answer(SPARE), Disturbance::Lost);
-    });
+    loom::model(a_stuck_spare);
 }
 
 /// A runtime goes down while the home worker waits for its seat, or is about to.
@@ -238,24 +229,26 @@ fn loom_l6_a_shutdown_reaches_who_waits_for_its_seat() {
 }
 
 /// A worker is robbed, and comes back in the middle of that.
-#[test]
-fn loom_i1_a_worker_comes_back_while_its_seat_is_put_to_sleep() {
-    loom::model(|| {
-        let scene = Scene::new();
-        let sysmon = thread::spawn(move || {
-            if scene.seat.rob(HOME, || true) == Left::Vacant {
-                scene.put_to_sleep(false);
-            }
-        });
-        let mut is_searching = false;
-        if scene.seat.answer(HOME) == Disturbance::Lost {
-            is_searching = scene.come_home().unwrap();
-        }
-        sysmon.join().unwrap();
-        if scene.seat.holder() == Some(HOME as usize) && is_searching {
-            assert_eq!(scene.idle.stop_search(), None);
+fn back_while_put_to_sleep() {
+    let scene = Scene::new();
+    let sysmon = thread::spawn(move || {
+        if scene.seat.rob(HOME, || true) == Left::Vacant {
+            scene.put_to_sleep(false);
         }
     });
+    let mut is_searching = false;
+    if scene.seat.answer(HOME) == Disturbance::Lost {
+        is_searching = scene.come_home().unwrap();
+    }
+    sysmon.join().unwrap();
+    if scene.seat.holder() == Some(HOME as usize) && is_searching {
+        assert_eq!(scene.idle.stop_search(), None);
+    }
+}
+
+#[test]
+fn loom_i1_a_worker_comes_back_while_its_seat_is_put_to_sleep() {
+    loom::model(back_while_put_to_sleep);
 }
 
 /// L1: a worker puts a task into its slot while it loses its seat: the task does not stay there.
@@ -309,8 +302,15 @@ fn loom_canary_no_contest() {
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_canary_recall_silent() {
-    canary::SEAT_RECALL_SILENT.model(home_beside_a_spare);
+fn loom_canary_hand_over_silent() {
+    canary::SEAT_HAND_OVER_SILENT.model(a_stuck_spare);
+}
+
+/// Who comes back to a seat in its sleep is not among those that sleepers are looked for.
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_rising_unseen() {
+    canary::SEAT_RISING_UNSEEN.model(back_while_put_to_sleep);
 }
 
 #[test]

@@ -64,14 +64,16 @@ impl Alarm {
         self.parker.unpark();
     }
 
-    /// Sleeps until a seat is woken, if `is_quiet` says that all sleep; whether it has. It may wake up
-    /// for nothing.
-    pub(super) fn sleep(&self, is_quiet: impl Fn() -> bool) -> bool {
+    /// Sleeps until a seat is woken, or for so long if there is a `limit`; but only if `is_quiet` says
+    /// that all sleep; whether it has. It may wake up for nothing.
+    pub(super) fn sleep(&self, is_quiet: impl Fn() -> bool, limit: Option<Duration>) -> bool {
         self.is_asleep.store(true, Ordering::Relaxed);
         let has_barrier = canary::ALARM_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
         let sleeps = has_barrier && is_quiet();
-        if sleeps {
-            self.parker.park();
+        match limit {
+            Some(limit) if sleeps => self.parker.park_timeout(limit),
+            None if sleeps => self.parker.park(),
+            _ => {}
         }
         self.is_asleep.store(false, Ordering::Relaxed);
         sleeps

@@ -65,9 +65,11 @@ impl Sysmon {
         }
     }
 
-    /// Whether a poll has yet to be reported.
-    pub(super) fn is_report_due(&self) -> bool {
-        self.watches.iter().any(|watch| watch.report.is_some() && !watch.is_reported)
+    /// When the next poll has to be reported, if one has.
+    pub(super) fn next_report(&self, now: Clock) -> Option<Duration> {
+        let threshold = self.threshold?;
+        let due = self.watches.iter().filter(|watch| watch.report.is_some() && !watch.is_reported);
+        due.map(|watch| threshold.saturating_sub(watch.duration(now))).min()
     }
 }
 

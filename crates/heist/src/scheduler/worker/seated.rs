@@ -2,10 +2,8 @@
 //! `../seats/README.md`.
 
 use super::{Entered, LOCAL, Local, Step, Worker};
-use crate::canary;
 use crate::env::Clock;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
-use crate::scheduler::shared::RuntimeFlavor;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
@@ -66,6 +64,7 @@ impl Local {
             Disturbance::None => None,
             Disturbance::Down => Some(Step::Down),
             Disturbance::Lost => {
+                self.set_tick(self.tick.get() | 1);
                 self.stop_search();
                 // Sysmon may have somebody to tell that this one is back.
                 self.scheduler.alarm.seat_woken();
@@ -81,10 +80,12 @@ impl Local {
     }
 
     /// A task was put into the slot, and the worker was disturbed. If it has lost its seat nobody
-    /// may look at the slot for long.
+    /// may look at the slot for long. If the runtime goes down, nobody will.
     #[cold]
     pub(super) fn empty_slot_without_seat(&self) {
-        if self.seat_held().is_none() {
+        if self.seat().is_closed() {
+            self.cancel_queued();
+        } else if self.seat_held().is_none() {
             self.empty_slot();
         }
     }
@@ -103,27 +104,15 @@ impl Local {
     pub(super) fn come_home(&self) -> bool {
         loop {
             match self.sit_again() {
-                Back::Taken if self.recall_seat() => self.wait_for_return(),
+                Back::Taken if self.seat().recall() => self.wait_for_return(),
                 Back::Taken => {}
                 Back::Down => return false,
-                Back::Asleep | Back::Searching | Back::Busy => return true,
+                Back::Asleep | Back::Busy => return true,
             }
         }
     }
 
-    /// Asks whoever sits there to leave; `false` if nobody does any more.
-    pub(super) fn recall_seat(&self) -> bool {
-        if !self.seat().recall() {
-            return false;
-        }
-        // If it sleeps nothing else would make it look.
-        let is_silent = canary::SEAT_RECALL_SILENT.sings();
-        if let Some(seat) = self.scheduler.idle.submitted_to(self.seat.get(), || !is_silent) {
-            self.scheduler.wake_seat(seat);
-        }
-        true
-    }
-
+    /// Until whoever sits there has left.
     fn wait_for_return(&self) {
         self.counters.parks(Clock::now());
         self.seat().wait_for_return();
@@ -134,15 +123,14 @@ impl Local {
 
     /// Sits down where it sat before, if nobody does.
     pub(super) fn sit_again(&self) -> Back {
+        // A thief was at it when the seat was lost, perhaps, and nobody else could take it then.
+        self.empty_slot();
         let back = self.seat().come_back(self.number());
-        match back {
-            Back::Asleep => {
-                self.wake_own_seat();
-                self.is_searching.set(true);
-            }
-            Back::Searching => self.is_searching.set(true),
-            Back::Busy | Back::Taken | Back::Down => {}
+        if back == Back::Asleep {
+            self.wake_own_seat();
+            self.is_searching.set(true);
         }
+        self.scheduler.check_seats_of(self.index);
         back
     }
 
@@ -164,15 +152,23 @@ impl Local {
 
 /// The life of a spare.
 impl Worker {
-    /// Sits on this seat, and works there until it loses it or the runtime goes down. What it leaves in
-    /// its queues then is where others find it, or will be cancelled when it is dropped.
+    /// Sits on this seat, and works there until it has nothing to do, loses the seat or the runtime goes
+    /// down. What it leaves in its queues then is where others find it, or will be cancelled when it is
+    /// dropped.
     pub(in crate::scheduler) fn stand_in(&self, seat: usize) {
         let local = &self.local;
         if !local.sit_down(seat) {
             return;
         }
         let entered = Entered::new(local);
-        let end = local.work();
+        let end = loop {
+            match local.step() {
+                Step::Ran => {}
+                Step::Idle if local.finds_while_waiting() => {}
+                Step::Idle => local.leave_when_idle(),
+                end => break end,
+            }
+        };
         drop(entered);
         match end {
             Step::Down => local.scheduler.wake_all(),
@@ -182,14 +178,31 @@ impl Worker {
 }
 
 impl Local {
-    /// A spare that was called sits down; `false` if it is too late. It counts as searching.
+    /// A spare that was called sits down, and searches; `false` if it is too late.
     pub(super) fn sit_down(&self, seat: usize) -> bool {
         let sits = self.scheduler.seats[seat].sit_down(self.number());
         if sits {
             self.seat.set(seat);
             self.is_searching.set(true);
+            self.scheduler.idle.join_search();
+            self.scheduler.check_seats_of(self.index);
         }
         sits
+    }
+
+    /// A spare with nothing to do does not sleep where it sits: its thread may be needed.
+    pub(super) fn leave_when_idle(&self) {
+        self.empty_slot();
+        match self.seat().leave(self.number()) {
+            Left::Vacant => {
+                let shared = &self.scheduler;
+                let was_searching = self.is_searching.take();
+                shared.put_to_sleep(self.seat.get(), was_searching, || shared.has_work());
+            }
+            Left::Home => self.stop_search(),
+            // It finds out in its next step.
+            Left::Kept | Left::Lost => {}
+        }
     }
 
     /// Gives all that is in its queues to the inject queue.
@@ -206,7 +219,8 @@ impl Local {
 }
 
 /// A worker that has stepped aside, in the middle of a poll: its thread waits for something else, or
-/// runs code that does, and its seat is free for others (L5). When this is dropped it comes back.
+/// runs code that does, and its seat is free for others (L5). It comes back at the end of its poll. When
+/// this is dropped the thread is a worker's again.
 pub(crate) struct Aside(*const Local);
 
 /// Calls code of others as if this thread were no worker's: it may be at work, with something borrowed.
@@ -228,17 +242,17 @@ pub(in crate::scheduler) fn outside<R>(f: impl FnOnce() -> R) -> R {
 #[derive(Debug)]
 pub(crate) struct Alone;
 
-/// The calling thread's worker steps aside. `None` if the thread is no worker's. An error if there is
-/// no other that could run in its place, ever.
+/// The calling thread's worker steps aside, for the rest of its poll. `None` if the thread is no
+/// worker's, or runs no task. An error if there is no other that could run in its place, ever.
 pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     let here = LOCAL.try_with(std::cell::Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     let Some(local) = (unsafe { here.as_ref() }) else { return Ok(None) };
-    let config = &local.scheduler.config;
-    if config.flavor == RuntimeFlavor::CurrentThread {
+    if !local.scheduler.config.lends_seats() {
         return Err(Alone);
     }
-    if !config.lends_seats() {
+    if local.tick.get() % 2 == 1 {
+        // In a callback of the builder's. The worker does something else with its seat.
         return Ok(None);
     }
     // What this thread spawns and wakes meanwhile comes from outside.
@@ -250,29 +264,20 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
 impl Local {
     pub(super) fn leave_seat(&self) {
         self.empty_slot();
-        if self.seat().leave(self.number()) == Left::Vacant {
-            let shared = &self.scheduler;
-            shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
-        }
-    }
-
-    /// Goes on with its poll: on its seat, if that is free.
-    pub(super) fn resume_seat(&self) {
-        let back = self.sit_again();
-        // Whatever it did meanwhile, it was not stuck.
-        self.next_tick();
-        if matches!(back, Back::Asleep | Back::Searching | Back::Busy) {
-            self.seat().begin_poll(self.number());
-            self.stop_search();
+        match self.seat().leave(self.number()) {
+            Left::Vacant => {
+                let shared = &self.scheduler;
+                shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
+            }
+            // What this thread waits for may be in its own queues, where nobody looks any more.
+            Left::Kept => self.cancel_queued(),
+            Left::Home | Left::Lost => {}
         }
     }
 }
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        // SAFETY: (W2) the worker has not left this thread: it is in a poll, further up the stack.
-        let local = unsafe { &*self.0 };
-        local.resume_seat();
         LOCAL.set(self.0);
     }
 }

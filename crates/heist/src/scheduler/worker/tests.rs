@@ -158,7 +158,10 @@ impl Stage {
             return Step::Unseated;
         }
         if player.is_tired.take() {
-            player.lying.replace(local.lie_down(|| false));
+            match local.is_spare() {
+                true => local.leave_when_idle(),
+                false => drop(player.lying.replace(local.lie_down(|| false))),
+            }
             return Step::Idle;
         }
         self.stepping.borrow_mut().push(index);
@@ -184,9 +187,9 @@ impl Stage {
         }
         let back = local.sit_again();
         if back == Back::Taken {
-            assert!(local.recall_seat(), "nobody leaves meanwhile");
+            assert!(local.seat().recall(), "nobody leaves meanwhile");
         }
-        matches!(back, Back::Asleep | Back::Searching | Back::Busy)
+        matches!(back, Back::Asleep | Back::Busy)
     }
 
     /// Steps everybody in turn until all are asleep.
