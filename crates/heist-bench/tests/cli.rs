@@ -70,6 +70,10 @@ fn list_shows_each_bench_with_its_runtimes() {
         let line = line_of(&text, name);
         assert!(line.contains("[heist, tokio, smol"), "{line}");
     }
+    for name in ["spawn_blocking", "spawn_blocking_many"] {
+        let line = line_of(&text, name);
+        assert!(line.contains("[heist, tokio]"), "{line}");
+    }
 }
 
 fn line_of<'a>(list: &'a str, name: &str) -> &'a str {

@@ -11,6 +11,7 @@
 
 mod busy;
 mod channels;
+mod closures;
 mod driver;
 mod idle;
 mod memory;
@@ -37,6 +38,7 @@ pub fn benches() -> Vec<Bench> {
     benches.extend(producers::benches());
     benches.extend(turns::benches());
     benches.extend(channels::benches());
+    benches.extend(closures::benches());
     benches.extend([wake::bench(), memory::bench(), idle::bench()]);
     benches
 }

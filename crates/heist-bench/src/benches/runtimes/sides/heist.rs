@@ -4,6 +4,7 @@ use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::JoinHandle;
 
 use super::super::AsyncRuntime;
+use super::super::closures::SpawnsBlocking;
 
 /// With its drivers for I/O and time, as programs have it.
 pub struct Heist(Runtime);
@@ -59,5 +60,16 @@ impl AsyncRuntime for Heist {
     #[inline]
     fn yield_now() -> impl Future<Output = ()> + Send {
         heist::task::yield_now()
+    }
+}
+
+impl SpawnsBlocking for Heist {
+    #[inline]
+    fn spawn_blocking<F, T>(closure: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        heist::task::spawn_blocking(closure)
     }
 }

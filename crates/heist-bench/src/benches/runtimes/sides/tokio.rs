@@ -4,6 +4,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
 use super::super::AsyncRuntime;
+use super::super::closures::SpawnsBlocking;
 
 /// With its drivers for I/O and time, as programs have it.
 pub struct Tokio(Runtime);
@@ -59,5 +60,16 @@ impl AsyncRuntime for Tokio {
     #[inline]
     fn yield_now() -> impl Future<Output = ()> + Send {
         tokio::task::yield_now()
+    }
+}
+
+impl SpawnsBlocking for Tokio {
+    #[inline]
+    fn spawn_blocking<F, T>(closure: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        tokio::task::spawn_blocking(closure)
     }
 }
