@@ -18,9 +18,16 @@ pub enum Runtime {
     Tokio,
     Smol,
     Nio,
+    /// Heist that watches no worker for stalls: what is lost against it, the watching costs.
+    HeistUnwatched,
 }
 
 impl Runtime {
+    /// Runs only if the command line names it: no peer, but another heist.
+    pub fn is_on_demand(self) -> bool {
+        self == Runtime::HeistUnwatched
+    }
+
     /// As the command line, the table and the JSON spell it.
     pub fn name(self) -> &'static str {
         match self {
@@ -30,6 +37,7 @@ impl Runtime {
             Runtime::Tokio => "tokio",
             Runtime::Smol => "smol",
             Runtime::Nio => "nio",
+            Runtime::HeistUnwatched => "heist-unwatched",
         }
     }
 }

@@ -17,13 +17,14 @@ pub fn by_filter(benches: Vec<Bench>, filter: Option<&str>) -> Result<Vec<Bench>
     Ok(selected)
 }
 
-/// Keeps heist and the peers that are named; all of them if none is.
+/// Keeps heist and the peers that are named; if none is, all but those on demand.
 pub fn by_peers(benches: &mut [Bench], peers: &[Runtime]) {
-    if peers.is_empty() {
-        return;
-    }
+    let named = |peer: Runtime| match peers {
+        [] => !peer.is_on_demand(),
+        _ => peers.contains(&peer),
+    };
     for bench in benches {
-        bench.sides.retain(|side| side.runtime == Runtime::Heist || peers.contains(&side.runtime));
+        bench.sides.retain(|side| side.runtime == Runtime::Heist || named(side.runtime));
     }
 }
 
@@ -39,6 +40,7 @@ mod tests {
             .side(Runtime::Heist, side)
             .side(Runtime::Crossbeam, side)
             .side(Runtime::St3, side)
+            .side(Runtime::HeistUnwatched, side)
     }
 
     fn names(filter: Option<&str>) -> Result<Vec<&'static str>, Error> {
@@ -70,13 +72,22 @@ mod tests {
         assert!(message.contains("'queue'") && message.contains("--list"), "{message}");
     }
 
+    fn kept(peers: &[Runtime]) -> Vec<Runtime> {
+        let mut benches = vec![bench("ring")];
+        by_peers(&mut benches, peers);
+        benches[0].runtimes().collect()
+    }
+
+    #[test]
+    fn who_runs_on_demand_has_to_be_named() {
+        use Runtime::{Heist, HeistUnwatched, St3};
+        assert!(!kept(&[]).contains(&HeistUnwatched));
+        assert_eq!(kept(&[HeistUnwatched]), [Heist, HeistUnwatched]);
+        assert_eq!(kept(&[HeistUnwatched, St3]), [Heist, St3, HeistUnwatched]);
+    }
+
     #[test]
     fn heist_stays_whatever_the_peers() {
-        let kept = |peers: &[Runtime]| {
-            let mut benches = vec![bench("ring")];
-            by_peers(&mut benches, peers);
-            benches[0].runtimes().collect::<Vec<_>>()
-        };
         assert_eq!(kept(&[]), [Runtime::Heist, Runtime::Crossbeam, Runtime::St3]);
         assert_eq!(kept(&[Runtime::St3]), [Runtime::Heist, Runtime::St3]);
         assert_eq!(kept(&[Runtime::Heist]), [Runtime::Heist]);

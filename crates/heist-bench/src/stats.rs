@@ -29,7 +29,11 @@ impl Stats {
 
 /// Interpolates between the two nearest ranks, so that few samples do not collapse p10 and
 /// p90 into minimum and maximum.
-fn percentile(sorted: &[f64], percent: f64) -> f64 {
+///
+/// # Panics
+///
+/// Without samples.
+pub fn percentile(sorted: &[f64], percent: f64) -> f64 {
     let rank = percent / 100.0 * (sorted.len() - 1) as f64;
     let below = sorted[rank.floor() as usize];
     let above = sorted[rank.ceil() as usize];

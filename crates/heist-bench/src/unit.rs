@@ -13,6 +13,8 @@ pub enum Unit {
     B,
     /// Context switches; the fewer, the better.
     Switches,
+    /// Of what something was before; the more is left, the better.
+    Percent,
     /// Operations per second; the name has to end in `/s`, as in `items/s`.
     Rate(&'static str),
 }
@@ -26,12 +28,13 @@ impl Unit {
             Unit::MiB => "MiB",
             Unit::B => "B",
             Unit::Switches => "csw",
+            Unit::Percent => "%",
             Unit::Rate(name) => name,
         }
     }
 
     fn higher_is_better(self) -> bool {
-        matches!(self, Unit::Rate(_))
+        matches!(self, Unit::Rate(_) | Unit::Percent)
     }
 
     /// How many times better `heist` is than `peer`: above 1 heist wins, whatever the unit.
@@ -55,7 +58,7 @@ impl Unit {
             Unit::Us => seconds * 1e6 / operations,
             Unit::Ms => seconds * 1e3 / operations,
             Unit::Rate(_) => operations / seconds,
-            Unit::MiB | Unit::B | Unit::Switches => {
+            Unit::MiB | Unit::B | Unit::Switches | Unit::Percent => {
                 panic!("Unit::of_time: {self} is no unit of time; return Sample::Value instead")
             }
         }
@@ -81,10 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn higher_is_better_for_rates() {
-        let unit = Unit::Rate("items/s");
-        assert_eq!(unit.ratio(25.0, 10.0), Some(2.5));
-        assert_eq!(unit.ratio(10.0, 25.0), Some(0.4));
+    fn higher_is_better_for_rates_and_for_what_is_left() {
+        for unit in [Unit::Rate("items/s"), Unit::Percent] {
+            assert_eq!(unit.ratio(25.0, 10.0), Some(2.5), "{unit}");
+            assert_eq!(unit.ratio(10.0, 25.0), Some(0.4), "{unit}");
+        }
     }
 
     #[test]

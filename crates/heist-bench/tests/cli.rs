@@ -70,9 +70,16 @@ fn list_shows_each_bench_with_its_runtimes() {
         let line = line_of(&text, name);
         assert!(line.contains("[heist, tokio, smol"), "{line}");
     }
-    for name in ["spawn_blocking", "spawn_blocking_many"] {
-        let line = line_of(&text, name);
-        assert!(line.contains("[heist, tokio]"), "{line}");
+    for (names, runtimes) in [
+        (&["stall", "stall_p99", "stall_burn", "stall_burn_p99"][..], "[heist, tokio, smol]"),
+        (&["spawn_blocking", "spawn_blocking_many"], "[heist, tokio]"),
+        (&["block_in_place", "block_in_place_polls"], "[heist, tokio]"),
+        (&["stall_recovery"], "[heist]"),
+    ] {
+        for name in names {
+            let line = line_of(&text, name);
+            assert!(line.contains(runtimes), "{line}");
+        }
     }
 }
 
@@ -127,7 +134,14 @@ fn all_benches_run_and_lose_nothing() {
 /// Nothing may need a second worker to make progress, nor find as many as there are cores.
 #[test]
 fn runtimes_run_with_any_number_of_workers() {
-    for (filter, workers) in [("wake_latency", "1"), ("remote_busy2", "1"), ("spawn_local", "5")] {
+    for (filter, workers) in [
+        ("wake_latency", "1"),
+        ("remote_busy2", "1"),
+        ("spawn_local", "5"),
+        ("stall", "1"),
+        ("stall", "5"),
+        ("block_in_place", "1"),
+    ] {
         let output = heist_bench(&[filter, "--quick", "--workers", workers]);
         assert!(output.status.success(), "{filter}, {workers} workers: {}", stderr(&output));
     }
@@ -153,6 +167,18 @@ fn peers_restrict_the_comparison_but_keep_heist() {
             ["ring_push_pop", "st3"],
         ]
     );
+}
+
+/// What heist is compared with to see what a part of it costs.
+#[test]
+fn heist_runs_beside_itself_if_asked_to() {
+    let path = scratch("unwatched.json");
+    let args = ["--quick", "--peers", "heist-unwatched", "--json", path.to_str().expect("UTF-8")];
+    let output = heist_bench(&[&["yield_many"], &args[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = rows(&path);
+    let runtimes: Vec<_> = rows.iter().map(|row| row["runtime"].as_str().expect("text")).collect();
+    assert_eq!(runtimes, ["heist", "heist-unwatched"]);
 }
 
 #[test]

@@ -8,15 +8,23 @@ use crate::bench::{Bench, Runtime};
 use crate::run::{Measured, Plan};
 use crate::stats::{Stats, geometric_mean};
 
-/// The width of the first column, for names known before the first result is.
+/// The widths of the columns of names, which are known before the first result is.
 pub struct Table {
     name_width: usize,
+    runtime_width: usize,
 }
+
+/// So that most tables look alike, whichever peers are in them.
+const RUNTIME_WIDTH: usize = 10;
 
 impl Table {
     pub fn new(benches: &[Bench]) -> Self {
-        let longest = benches.iter().map(|bench| bench.name.len()).max().unwrap_or(0);
-        Table { name_width: longest.max("bench".len()) }
+        let names = benches.iter().map(|bench| bench.name.len());
+        let runtimes = benches.iter().flat_map(Bench::runtimes).map(|it| it.name().len());
+        Table {
+            name_width: names.max().unwrap_or(0).max("bench".len()),
+            runtime_width: runtimes.max().unwrap_or(0).max(RUNTIME_WIDTH),
+        }
     }
 
     pub fn header(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
@@ -30,14 +38,15 @@ impl Table {
         )?;
         writeln!(
             out,
-            "\n{:width$}  {:<10} {:>10} {:<4} {:>21}  {:>7}",
+            "\n{:width$}  {:<runtimes$} {:>10} {:<4} {:>21}  {:>7}",
             "bench",
             "runtime",
             "median",
             "",
             "p10–p90",
             "ratio",
-            width = self.name_width
+            width = self.name_width,
+            runtimes = self.runtime_width
         )
     }
 
@@ -50,11 +59,12 @@ impl Table {
                 None => "–".to_owned(),
             };
             let row = format!(
-                "{name:width$}  {runtime:<10} {:>10} {:<4} {:>21}  {ratio:>7}",
+                "{name:width$}  {runtime:<runtimes$} {:>10} {:<4} {:>21}  {ratio:>7}",
                 number(stats.median),
                 measured.unit,
                 spread(stats),
-                width = self.name_width
+                width = self.name_width,
+                runtimes = self.runtime_width
             );
             writeln!(out, "{}", row.trim_end())?;
         }
@@ -74,7 +84,8 @@ impl Table {
             let benches = if count == 1 { "bench" } else { "benches" };
             writeln!(
                 out,
-                "  {peer:<10} {mean:>6.2}x  over {count} {benches}; {lowest:.2}x in {bench}"
+                "  {peer:<width$} {mean:>6.2}x  over {count} {benches}; {lowest:.2}x in {bench}",
+                width = self.runtime_width
             )?;
         }
         Ok(())
@@ -153,7 +164,7 @@ mod tests {
     #[test]
     fn rows_have_median_spread_and_ratio() {
         let mut out = Vec::new();
-        Table { name_width: 5 }.rows(&mut out, &results()[0]).unwrap();
+        Table { name_width: 5, runtime_width: 10 }.rows(&mut out, &results()[0]).unwrap();
         let text = String::from_utf8(out).unwrap();
         let fields: Vec<Vec<_>> =
             text.lines().map(|line| line.split_whitespace().collect()).collect();

@@ -11,7 +11,7 @@ use crate::bench::{Bench, Fault, Sample, Setup};
 use crate::unit::Unit;
 
 /// Before the count starts: workers may search for a while before they sleep.
-const SETTLE: Duration = Duration::from_millis(50);
+const SETTLE: Duration = Duration::from_millis(250);
 
 pub fn bench() -> Bench {
     super::bench(

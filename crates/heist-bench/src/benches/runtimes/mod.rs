@@ -1,4 +1,5 @@
-//! Async runtimes: what a spawn, a wake-up, a parked task and an idle second cost.
+//! Async runtimes: what a spawn, a wake-up, a parked task and an idle second cost, and what a
+//! task that blocks its worker costs the others.
 //!
 //! Each workload is a `Story`, written once against `AsyncRuntime`, which hides how the
 //! runtimes differ. Channels are the same crate on all sides, `tokio::sync`, which needs no
@@ -7,18 +8,23 @@
 //! - `sides`: the runtimes
 //! - `driver`: the thread a side is driven from, and what happens if it gets stuck
 //! - `roll`: proof that each task ran once
+//! - `blockade`: tasks that hold all workers
 //! - the rest: the stories, a file a theme
 
+mod blockade;
 mod busy;
 mod channels;
 mod closures;
 mod driver;
 mod idle;
+mod in_place;
 mod memory;
 mod producers;
+mod recovery;
 mod roll;
 mod sides;
 mod spawn;
+mod stall;
 mod threads;
 mod turns;
 mod wake;
@@ -39,7 +45,9 @@ pub fn benches() -> Vec<Bench> {
     benches.extend(turns::benches());
     benches.extend(channels::benches());
     benches.extend(closures::benches());
-    benches.extend([wake::bench(), memory::bench(), idle::bench()]);
+    benches.extend(in_place::benches());
+    benches.extend(stall::benches());
+    benches.extend([recovery::bench(), wake::bench(), memory::bench(), idle::bench()]);
     benches
 }
 
@@ -113,6 +121,9 @@ where
         .side(Runtime::Tokio, move |setup| subject::<sides::Tokio, S, M>(setup, make))
         .side(Runtime::Smol, move |setup| subject::<sides::Smol, S, M>(setup, make))
         .side(Runtime::Nio, move |setup| subject::<sides::Nio, S, M>(setup, make))
+        .side(Runtime::HeistUnwatched, move |setup| {
+            subject::<sides::HeistUnwatched, S, M>(setup, make)
+        })
 }
 
 fn subject<R, S, M>(

@@ -39,14 +39,14 @@ pub fn benches() -> Vec<Bench> {
     ]
 }
 
-struct Yielding {
+pub struct Yielding {
     tasks: u64,
     yields: u64,
     roll: &'static RollCall,
 }
 
 impl Yielding {
-    fn new(setup: &Setup) -> Self {
+    pub fn new(setup: &Setup) -> Self {
         Yielding { tasks: 200, yields: setup.scaled(1000), roll: RollCall::leak() }
     }
 }

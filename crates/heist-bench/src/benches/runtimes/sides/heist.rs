@@ -1,20 +1,62 @@
 use std::io;
+use std::marker::PhantomData;
+use std::time::Duration;
 
-use heist::runtime::{Builder, Handle, Runtime};
+use heist::runtime::{Builder, Handle, Runtime, RuntimeMetrics};
 use heist::task::JoinHandle;
 
 use super::super::AsyncRuntime;
 use super::super::closures::SpawnsBlocking;
+use super::super::in_place::BlocksInPlace;
+use super::super::recovery::LendsSeats;
 
-/// With its drivers for I/O and time, as programs have it.
-pub struct Heist(Runtime);
+/// With its drivers for I/O and time, as programs have it, and otherwise as `B` says.
+pub struct HeistBuilt<B>(Runtime, PhantomData<B>);
 
-impl AsyncRuntime for Heist {
+/// What `Builder` makes of itself.
+pub type Heist = HeistBuilt<Default>;
+
+/// No thread watches the workers.
+pub type HeistUnwatched = HeistBuilt<Unwatched>;
+
+/// Threads that were lent a seat, and have nothing to do, end soon.
+pub type HeistShortLived = HeistBuilt<ShortLived>;
+
+pub trait Build: Send + Sync + 'static {
+    fn adjust(builder: &mut Builder);
+}
+
+pub enum Default {}
+
+impl Build for Default {
+    fn adjust(_: &mut Builder) {}
+}
+
+pub enum Unwatched {}
+
+impl Build for Unwatched {
+    fn adjust(builder: &mut Builder) {
+        builder.stall_threshold(None);
+    }
+}
+
+pub enum ShortLived {}
+
+impl Build for ShortLived {
+    fn adjust(builder: &mut Builder) {
+        builder.thread_keep_alive(Duration::from_millis(100));
+    }
+}
+
+impl<B: Build> AsyncRuntime for HeistBuilt<B> {
     type Handle = Handle;
     type Task<T: Send + 'static> = JoinHandle<T>;
 
     fn start(workers: usize) -> io::Result<Self> {
-        Builder::new_multi_thread().worker_threads(workers).enable_all().build().map(Heist)
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(workers).enable_all();
+        B::adjust(&mut builder);
+        builder.build().map(|runtime| HeistBuilt(runtime, PhantomData))
     }
 
     fn handle(&self) -> Handle {
@@ -72,4 +114,26 @@ impl SpawnsBlocking for Heist {
     {
         heist::task::spawn_blocking(closure)
     }
+}
+
+impl BlocksInPlace for Heist {
+    #[inline]
+    fn block_in_place<T>(closure: impl FnOnce() -> T) -> T {
+        heist::task::block_in_place(closure)
+    }
+}
+
+impl LendsSeats for HeistShortLived {
+    fn stalls() -> u64 {
+        metrics().stall_count()
+    }
+
+    fn spares() -> usize {
+        metrics().num_spare_workers()
+    }
+}
+
+/// Of the runtime whose task calls it.
+fn metrics() -> RuntimeMetrics {
+    Handle::current().metrics()
 }

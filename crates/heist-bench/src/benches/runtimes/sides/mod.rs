@@ -5,7 +5,7 @@ mod nio;
 mod smol;
 mod tokio;
 
-pub use heist::Heist;
+pub use heist::{Heist, HeistShortLived, HeistUnwatched};
 pub use nio::Nio;
 pub use smol::Smol;
 pub use tokio::Tokio;
@@ -53,6 +53,12 @@ mod tests {
     #[test]
     fn heist_behaves() {
         behaves::<Heist>();
+    }
+
+    #[test]
+    fn heist_behaves_however_it_is_built() {
+        behaves::<HeistUnwatched>();
+        behaves::<HeistShortLived>();
     }
 
     #[test]

@@ -5,6 +5,7 @@ use tokio::task::JoinHandle;
 
 use super::super::AsyncRuntime;
 use super::super::closures::SpawnsBlocking;
+use super::super::in_place::BlocksInPlace;
 
 /// With its drivers for I/O and time, as programs have it.
 pub struct Tokio(Runtime);
@@ -71,5 +72,12 @@ impl SpawnsBlocking for Tokio {
         T: Send + 'static,
     {
         tokio::task::spawn_blocking(closure)
+    }
+}
+
+impl BlocksInPlace for Tokio {
+    #[inline]
+    fn block_in_place<T>(closure: impl FnOnce() -> T) -> T {
+        tokio::task::block_in_place(closure)
     }
 }
