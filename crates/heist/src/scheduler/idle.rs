@@ -36,6 +36,18 @@ impl Counts {
     }
 }
 
+/// How a worker gets up that has come back to a seat in its sleep.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum GetUp {
+    /// By itself. It is busy.
+    Busy,
+    /// Somebody is waking it, or will: it must park, and searches then.
+    Woken,
+    /// The same, and this worker must be unparked in its place.
+    WokenBeside(usize),
+}
+
 pub(super) struct Idle {
     counts: AtomicU32,
     /// A bit for each worker that sleeps or is about to: set by it before it counts itself as
@@ -147,6 +159,35 @@ impl Idle {
         // AcqRel: pairs with the AcqRel in sleep().
         let before = self.sleepers[index / 64].fetch_and(!bit, Ordering::AcqRel);
         if before & bit != 0 { Some(index) } else { Some(self.take_sleeper()) }
+    }
+
+    /// A worker has come back to a seat that sleeps, number `index`, and would like to have it awake:
+    /// unless somebody is waking it, it is busy, and has looked at nothing.
+    pub(super) fn get_up(&self, index: usize) -> GetUp {
+        // That it has come back was stored before; who puts the seat to sleep looks for that behind the
+        // heavy barrier in sleep(), in wake_owners().
+        self.barrier.light();
+        let mut counts = Counts(self.counts.load(Ordering::Relaxed));
+        loop {
+            if counts.idle() == 0 {
+                // As in wake_this().
+                return GetUp::Woken;
+            }
+            let new = counts.0 - ONE_IDLE;
+            // AcqRel: pairs with itself, as in wake_one().
+            match self.counts.compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => counts = Counts(now),
+            }
+        }
+        let bit = 1 << (index % 64);
+        // AcqRel: pairs with the AcqRel in sleep().
+        if self.sleepers[index / 64].fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
+            return GetUp::Busy;
+        }
+        // What we took from the count is another's, who will get up as a searcher.
+        self.join_search();
+        GetUp::WokenBeside(self.take_sleeper())
     }
 
     /// Worker `me`, behind the barrier of its [`sleep`](Self::sleep), looks for sleepers with something

@@ -57,6 +57,8 @@ pub(crate) struct Local {
     tick: Cell<u32>,
     /// Whether it counts as searching. Its tick is odd then.
     is_searching: Cell<bool>,
+    /// Whether it has stepped aside in the poll that is going on.
+    is_aside: Cell<bool>,
     core: RefCell<Core>,
     counters: Arc<WorkerCounters>,
 }
@@ -160,6 +162,7 @@ impl Worker {
                 seat: Cell::new(index),
                 tick: Cell::new(1),
                 is_searching: Cell::new(false),
+                is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 counters,
             },
@@ -311,6 +314,9 @@ impl Local {
             None => task.run(scheduler),
             Some(histogram) => histogram.time(|| task.run(scheduler)),
         };
+        if self.is_aside.get() {
+            self.come_back();
+        }
         match ran {
             Ran::Done => counters.done.add(1),
             Ran::Waits => counters.waits.add(1),

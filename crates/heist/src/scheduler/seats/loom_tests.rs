@@ -5,7 +5,7 @@
 
 use super::{Back, Disturbance, Left, Seat};
 use crate::canary;
-use crate::scheduler::idle::Idle;
+use crate::scheduler::idle::{GetUp, Idle};
 use crate::scheduler::slot::Slot;
 use heist_sync::{AtomicBool, AtomicU32, AtomicUsize, Barrier, Ordering};
 use loom::thread;
@@ -90,12 +90,13 @@ impl Scene {
     fn sit_again(&self) -> Option<bool> {
         match self.seat.come_back(HOME) {
             Back::Asleep => {
-                let woken = self.idle.submitted_to(0, || true);
-                if woken.is_none() {
+                let got_up = self.idle.get_up(0);
+                assert!(!matches!(got_up, GetUp::WokenBeside(_)), "there is one seat");
+                if got_up != GetUp::Busy {
                     self.seat.sleep();
                 }
                 self.seat.rise();
-                Some(true)
+                Some(got_up != GetUp::Busy)
             }
             Back::Busy => Some(false),
             Back::Taken | Back::Down => None,

@@ -3,6 +3,7 @@
 
 use super::{Entered, LOCAL, Local, Step, Worker};
 use crate::env::Clock;
+use crate::scheduler::idle::GetUp;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -127,26 +128,34 @@ impl Local {
         self.empty_slot();
         let back = self.seat().come_back(self.number());
         if back == Back::Asleep {
-            self.wake_own_seat();
-            self.is_searching.set(true);
+            self.get_up_again();
         }
         self.scheduler.check_seats_of(self.index);
         back
     }
 
-    /// It has taken its seat in its sleep: wakes it as anybody would.
-    fn wake_own_seat(&self) {
-        let mine = self.seat.get();
-        let woken = self.scheduler.idle.submitted_to(mine, || true);
-        if woken == Some(mine) {
+    /// It has taken its seat in its sleep.
+    fn get_up_again(&self) {
+        let got_up = self.scheduler.idle.get_up(self.seat.get());
+        if got_up == GetUp::Busy {
             self.scheduler.alarm.seat_woken();
         } else {
-            if let Some(seat) = woken {
+            if let GetUp::WokenBeside(seat) = got_up {
                 self.scheduler.wake_seat(seat);
             }
             self.seat().sleep();
+            self.is_searching.set(true);
+            self.set_tick(self.tick.get() | 1);
         }
         self.seat().rise();
+    }
+
+    /// At the end of a poll in which it has stepped aside: if its seat is free, nobody need be called for
+    /// what the poll has left behind.
+    #[cold]
+    pub(super) fn come_back(&self) {
+        self.is_aside.set(false);
+        let _ = self.sit_again();
     }
 }
 
@@ -257,6 +266,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     }
     // What this thread spawns and wakes meanwhile comes from outside.
     LOCAL.set(ptr::null());
+    local.is_aside.set(true);
     local.leave_seat();
     Ok(Some(Aside(here)))
 }
