@@ -14,9 +14,9 @@ use crate::unit::Unit;
 
 const STALLS: u64 = 100;
 
-/// Longer than the 10 ms after which a worker counts as stuck, and not by much: the worker is
-/// back when another has just taken its place.
-const STALL: Duration = Duration::from_millis(15);
+/// Longer than the 10 ms after which a worker counts as stuck, by what may pass until somebody looks;
+/// and not by much more: the worker is back when another has just taken its place.
+const STALL: Duration = Duration::from_millis(25);
 
 /// A stall that is over before anybody has seen it does not count; that many blockades must do.
 const BLOCKADES_PER_STALL: u64 = 20;
