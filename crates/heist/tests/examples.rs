@@ -18,6 +18,14 @@ fn metrics_runs() {
     metrics::main();
 }
 
+#[path = "../examples/never_stall.rs"]
+mod never_stall;
+
+#[test]
+fn never_stall_runs() {
+    never_stall::main();
+}
+
 #[test]
 fn thread_per_core_runs() {
     thread_per_core::main();

@@ -25,16 +25,10 @@ fn l2_a_blocked_task_is_reported() {
     let (rt, told) = runtime();
     let (go, gone) = mpsc::channel::<()>();
     let (begun, begins) = mpsc::channel();
-    let line = line!() + 4;
-    let stuck = rt.block_on(async {
-        task::Builder::new()
-            .name("reader")
-            .spawn(async move {
-                begun.send(()).unwrap();
-                let _ = gone.recv();
-            })
-            .unwrap()
-    });
+    let line = line!() + 3;
+    let block = async move { [begun.send(()).is_ok(), gone.recv().is_ok()] };
+    let _entered = rt.enter();
+    let stuck = task::Builder::new().name("reader").spawn(block).unwrap();
     let id = stuck.id();
     begins.recv().unwrap();
     assert_eq!(rt.block_on(rt.spawn(async { 1 })).unwrap(), 1);

@@ -51,7 +51,7 @@ pub(super) struct Outside {
     _pause: Polling,
 }
 
-/// The calling thread is going to wait, for `api`. If it is a worker's, that gives its seat away.
+/// The calling thread is going to wait, for `api`. If it is a worker's, that gives its seat away (L5).
 #[track_caller]
 pub(super) fn step_aside(api: &str, fix: &str) -> Option<Outside> {
     if !context::is_in_task() {

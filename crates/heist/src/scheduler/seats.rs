@@ -23,7 +23,7 @@ pub(super) struct Seat {
     barrier: Barrier,
 }
 
-/// Who sits on a seat, and what is asked of it.
+/// Who sits on a seat, and what is asked of it. There is room for one number (L7).
 ///
 /// | bits | field |
 /// |---|---|
@@ -240,7 +240,7 @@ impl Seat {
         }
     }
 
-    /// The home worker asks whoever sits here for its seat. `false`: nobody does any more.
+    /// The home worker asks whoever sits here for its seat (L6). `false`: nobody does any more.
     #[must_use = "nobody may sit here any more"]
     pub(super) fn recall(&self) -> bool {
         let word = self.load();
@@ -321,7 +321,7 @@ impl Seat {
         word.who() == UNSTAFFED && !word.has(DOWN) && self.exchange(word, word.passed_to(VACANT))
     }
 
-    /// Sysmon takes the seat from `worker`, unless that is not stuck after all.
+    /// Sysmon takes the seat from `worker` (L2), unless that is not stuck after all.
     pub(super) fn rob(&self, worker: u32, is_stuck: impl FnOnce() -> bool) -> Left {
         let word = self.load();
         if word.who() != worker || word.has(RISING) {

@@ -197,7 +197,8 @@ impl Shared {
     }
 
     /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one. A spare may
-    /// take its time, or not come at all; so meanwhile another seat is woken as well, if one is idle.
+    /// take its time, or not come at all; so meanwhile another seat is woken as well, if one is idle
+    /// (L1).
     pub(super) fn wake_seat(&self, seat: usize) {
         self.alarm.seat_woken();
         let mut next = Some(seat);

@@ -81,7 +81,7 @@ impl Local {
     }
 
     /// A task was put into the slot, and the worker was disturbed. If it has lost its seat nobody
-    /// may look at the slot for long. If the runtime goes down, nobody will.
+    /// may look at the slot for long (L1). If the runtime goes down, nobody will.
     #[cold]
     pub(super) fn empty_slot_without_seat(&self) {
         if self.seat().is_closed() {
@@ -101,7 +101,7 @@ impl Local {
 
 /// For a worker that has no seat.
 impl Local {
-    /// A base worker, between two tasks, waits for its seat. `false`: the runtime goes down.
+    /// A base worker, between two tasks, waits for its seat (L6). `false`: the runtime goes down.
     pub(super) fn come_home(&self) -> bool {
         loop {
             match self.sit_again() {
