@@ -33,6 +33,8 @@ pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 pub(crate) const IDLE_NO_LIGHT_BARRIER: Canary = Canary::new("idle no light barrier");
 /// A worker that goes to sleep does not order that before its last look.
 pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barrier");
+/// Who puts another's seat to sleep does not look whether the runtime goes down.
+pub(crate) const IDLE_DOWN_UNSEEN: Canary = Canary::new("idle down unseen");
 /// Who submits to one worker does not order that before its look at who sleeps.
 pub(crate) const IDLE_NO_TARGET_BARRIER: Canary = Canary::new("idle no target barrier");
 /// A worker that goes to sleep does not look at its own inbox once more.

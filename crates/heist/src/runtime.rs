@@ -137,9 +137,16 @@ impl Runtime {
         while !left.is_empty() && since.elapsed() < timeout {
             thread::sleep(pause.min(timeout.saturating_sub(since.elapsed())));
             pause = (pause * 2).min(LAST_LOOKS);
+            // A poll that was going on may have filled its worker's queue meanwhile.
+            self.cancel_queued();
             left = self.unfinished(own_thread);
         }
         log::left_behind(&left);
+    }
+
+    fn cancel_queued(&self) {
+        let _entered = context::enter(&self.handle);
+        self.handle.scheduler.cancel_queued();
     }
 
     /// The threads that have not ended, and what they do if that is known.

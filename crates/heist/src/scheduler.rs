@@ -44,4 +44,4 @@ pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
 pub(crate) use sysmon::Sysmon;
-pub(crate) use worker::{Aside, Worker, step_aside, worker_index};
+pub(crate) use worker::{Aside, Worker, step_aside, try_submit, worker_index};

@@ -1,7 +1,7 @@
 //! Which runtime a thread is in.
 
 use super::Handle;
-use crate::scheduler::Runnable;
+use crate::scheduler::{self, Runnable};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
@@ -113,13 +113,14 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
 /// it back.
 #[inline]
 pub(super) fn try_submit(task: Runnable) -> Result<(), Runnable> {
-    let mut task = Some(task);
-    let _ = CURRENT.try_with(|current| {
-        if let Some(handle) = &*current.borrow() {
-            task = task.take().and_then(|task| handle.scheduler.try_submit(task).err());
-        }
-    });
-    task.map_or(Ok(()), Err)
+    let address = |current: &RefCell<Option<Handle>>| {
+        current.borrow().as_ref().map(|handle| handle.scheduler.address())
+    };
+    // Nothing is borrowed when the task is handed on: a runtime that goes down may drop it, or others.
+    match CURRENT.try_with(address) {
+        Ok(Some(current)) => scheduler::try_submit(current, task),
+        _ => Err(task),
+    }
 }
 
 /// Whether this thread is polling for a runtime right now.

@@ -25,7 +25,7 @@ impl Scheduler {
     /// A pinned task from a spawn, for this worker.
     pub(crate) fn submit_pinned_to(&self, worker: usize, task: Runnable) {
         let is_here = |local: &Local| local.index() == worker;
-        if let Err(task) = worker::with_worker(self, task, is_here, Local::spawn_pinned) {
+        if let Err(task) = worker::with_worker(self.address(), task, is_here, Local::spawn_pinned) {
             self.spawn_in(worker, task);
         }
     }
@@ -33,7 +33,7 @@ impl Scheduler {
     /// On a base worker of this scheduler a new task goes to its own queue; else it comes back. A
     /// spare worker may be gone before the task is.
     pub(super) fn try_pin(&self, task: Runnable) -> Result<(), Runnable> {
-        worker::with_worker(self, task, |local| !local.is_spare(), Local::spawn_pinned)
+        worker::with_worker(self.address(), task, |local| !local.is_spare(), Local::spawn_pinned)
     }
 
     /// To the inbox of a worker whose thread this is not.

@@ -257,7 +257,9 @@ impl Seat {
     #[must_use = "it may be too late"]
     pub(super) fn sit_down(&self, spare: u32) -> bool {
         let word = self.load();
-        word.who() == CALLED && !word.has(DOWN) && self.exchange(word, word.passed_to(spare))
+        // Unstaffed too: another may have been called for, in vain, before this one came.
+        let is_free = matches!(word.who(), CALLED | UNSTAFFED) && !word.has(DOWN);
+        is_free && self.exchange(word, word.passed_to(spare))
     }
 
     /// The spare that was called does not come. Nothing happens if it is not needed any more.

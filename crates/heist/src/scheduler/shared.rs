@@ -10,6 +10,7 @@ use super::spares::Spares;
 use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
+use crate::canary;
 use crate::env::log;
 use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
 use crate::stall::StallConfig;
@@ -18,7 +19,6 @@ use crossbeam_utils::CachePadded;
 use heist_deque::{Steal, ring};
 use heist_sync::Barrier;
 use std::ops::Deref;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -154,15 +154,14 @@ impl Scheduler {
         if self.config.thread_per_core {
             return self.submit_pinned(task);
         }
-        if let Err(task) = worker::try_spawn(self, task) {
+        if let Err(task) = worker::try_spawn(self.address(), task) {
             self.injected(self.inject.spawn(producer(), task));
         }
     }
 
-    /// As [`submit`](Self::submit) on one of this scheduler's workers; elsewhere the task comes back.
-    #[inline]
-    pub(crate) fn try_submit(&self, task: Runnable) -> Result<(), Runnable> {
-        if self.config.thread_per_core { self.try_pin(task) } else { worker::try_spawn(self, task) }
+    /// Which one it is.
+    pub(crate) fn address(&self) -> *const Shared {
+        &**self
     }
 
     /// A task that was woken by a thread that is no worker.
@@ -183,11 +182,6 @@ impl Scheduler {
 const MAX_SHARDS: usize = 8;
 
 impl Shared {
-    #[inline]
-    pub(super) fn is_same(&self, other: &Shared) -> bool {
-        ptr::eq(self, other)
-    }
-
     /// Something was made runnable where others can take it.
     #[inline]
     pub(super) fn notify(&self) {
@@ -231,6 +225,10 @@ impl Shared {
             self.wake_seat(seat);
         }
         self.wake_owners(seat);
+        if self.is_down() && !canary::IDLE_DOWN_UNSEEN.sings() {
+            // The shutdown may have taken this seat's bit, before it was counted, for that of another.
+            self.wake_all();
+        }
         woken
     }
 
@@ -266,19 +264,23 @@ impl Shared {
     pub(crate) fn shut_down(&self) {
         // Release: pairs with the Acquire in is_down().
         self.is_down.store(true, Ordering::Release);
+        // First: a worker from whom the inject queue takes nothing more knows why.
+        self.seats.iter().for_each(|seat| seat.close());
         self.inject.close();
         self.waiting.close();
         self.blocking.close();
         self.spares.close();
-        self.seats.iter().for_each(|seat| seat.close());
         self.alarm.wake();
         self.wake_all();
         self.cancel_queued();
     }
 
-    /// Cancels what is in the workers' queues; a worker that is stuck may never come to do it. What
-    /// is pinned to one has to wait for it.
-    fn cancel_queued(&self) {
+    /// Cancels what is in the workers' queues, after the seats were closed; a worker that is stuck may
+    /// never come to do it. What is pinned to one has to wait for it.
+    pub(crate) fn cancel_queued(&self) {
+        // What a worker has put into its slot without seeing that its seat is closed is visible behind
+        // this. If it cannot be had, the worker itself will see to it.
+        let _ = self.barrier.heavy();
         for remote in self.remotes.all() {
             let stolen = std::iter::repeat_with(|| remote.stealer.steal());
             let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
@@ -371,7 +373,7 @@ impl Schedule for Scheduler {
         let worker = place.worker();
         // A worker goes on with a reference of its own; others need one.
         let tried = match worker {
-            ANY => worker::try_wake(shared, task),
+            ANY => worker::try_wake(Arc::as_ptr(shared), task),
             worker => shared.try_keep(usize::from(worker), task),
         };
         if let Err(task) = tried {

@@ -93,7 +93,8 @@ impl Sysmon {
         if let Some(threshold) = self.threshold {
             self.look_at_workers(now, threshold, &mut looked);
         }
-        if looked.does_work_wait && !self.scheduler.idle.is_any_idle() {
+        // Without work nobody is called: the seat is vacant again, and idle.
+        if !looked.does_work_wait || !self.scheduler.idle.is_any_idle() {
             (0..self.scheduler.seats.len()).for_each(|seat| self.scheduler.try_to_staff(seat));
         }
         looked

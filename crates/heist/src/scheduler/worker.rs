@@ -100,16 +100,24 @@ thread_local! {
     static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
 }
 
-/// Hands a new task to the worker of this thread, if it is one of `scheduler`'s; else gives it
-/// back. Runs no code of others.
+/// Hands a new task to the worker of this thread, if it is one of the scheduler's that is at
+/// `scheduler`; else gives it back. If the runtime goes down it is cancelled, perhaps at once.
 #[inline]
-pub(super) fn try_spawn(scheduler: &Shared, task: Runnable) -> Result<(), Runnable> {
-    with_worker(scheduler, task, |_| true, Local::spawn)
+pub(crate) fn try_spawn(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
+    with_worker(scheduler, task, |local| !local.keeps_all(), Local::spawn)
+}
+
+/// The same where all tasks are pinned.
+#[inline]
+pub(crate) fn try_submit(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
+    try_spawn(scheduler, task).or_else(|task| {
+        with_worker(scheduler, task, |local| local.keeps_all(), Local::spawn_pinned)
+    })
 }
 
 /// The same for a task that was woken.
 #[inline]
-pub(super) fn try_wake(scheduler: &Shared, task: Runnable) -> Result<(), Runnable> {
+pub(super) fn try_wake(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
     with_worker(scheduler, task, |_| true, Local::wake)
 }
 
@@ -117,7 +125,7 @@ pub(super) fn try_wake(scheduler: &Shared, task: Runnable) -> Result<(), Runnabl
 /// `fits`; else gives it back.
 #[inline(always)]
 pub(super) fn with_worker(
-    scheduler: &Shared,
+    scheduler: *const Shared,
     task: Runnable,
     fits: impl FnOnce(&Local) -> bool,
     hand_over: impl FnOnce(&Local, Runnable),
@@ -125,7 +133,7 @@ pub(super) fn with_worker(
     let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     match unsafe { local.as_ref() } {
-        Some(local) if local.scheduler.is_same(scheduler) && fits(local) => {
+        Some(local) if ptr::eq(local.scheduler.address(), scheduler) && fits(local) => {
             hand_over(local, task);
             Ok(())
         }
@@ -270,6 +278,12 @@ impl Drop for Entered<'_> {
 }
 
 impl Local {
+    /// Whether all that is spawned here is pinned here.
+    #[inline]
+    fn keeps_all(&self) -> bool {
+        self.scheduler.config.thread_per_core
+    }
+
     /// Steps until there is no more to do here: it has lost its seat, or the runtime goes down.
     fn work(&self) -> Step {
         loop {

@@ -142,6 +142,37 @@ fn loom_i1_a_shutdown_reaches_everybody() {
     });
 }
 
+/// Worker 1 sleeps. The runtime goes down while seat 0, on which nobody sits any more, is put to sleep:
+/// its bit may be taken for that of worker 1.
+fn a_shutdown_beside_a_seat_put_to_sleep() {
+    let scene = Scene::new(2);
+    let is_down = || scene.is_down.load(Ordering::Acquire);
+    let wake_all = || scene.idle.wake_all(|index| scene.parkers[index].unpark());
+    assert_eq!(scene.idle.sleep(1, false, || false), None);
+    let worker = thread::spawn(move || scene.parkers[1].park());
+    let sysmon = thread::spawn(move || {
+        scene.unpark(scene.idle.sleep(0, false, is_down));
+        if is_down() && !canary::IDLE_DOWN_UNSEEN.sings() {
+            wake_all();
+        }
+    });
+    scene.is_down.store(true, Ordering::Release);
+    wake_all();
+    sysmon.join().unwrap();
+    worker.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_shutdown_beside_a_seat_put_to_sleep() {
+    two_preemptions().check(a_shutdown_beside_a_seat_put_to_sleep);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_down_unseen() {
+    canary::IDLE_DOWN_UNSEEN.model_with(&two_preemptions(), a_shutdown_beside_a_seat_put_to_sleep);
+}
+
 /// What the last of the workers alone can take. (Bits are taken in order, the lowest first: it is
 /// the last that is passed over.)
 struct Pinned {

@@ -155,6 +155,8 @@ impl Local {
     #[cold]
     pub(super) fn come_back(&self) {
         self.is_aside.set(false);
+        // Whatever it did meanwhile, it was not stuck.
+        self.next_tick();
         let _ = self.sit_again();
     }
 }
