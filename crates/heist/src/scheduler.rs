@@ -15,6 +15,7 @@
 //! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
+//! | `producer` | a number for each thread |
 //! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
 //! | `metrics` | the sums of what is counted here and there |
@@ -26,6 +27,7 @@ mod inject;
 mod metrics;
 mod pace;
 mod pinned;
+mod producer;
 mod remotes;
 mod seats;
 mod shared;

@@ -20,7 +20,7 @@ mod tests;
 pub(crate) use crew::{Host, NoThread};
 pub(crate) use roster::Limits;
 
-use super::shared::producer;
+use super::producer::producer;
 use crate::env::ThreadSpec;
 use crate::task::{Notified, Ran, Schedule, TaskRef, coop};
 use crew::{Crew, Work};

@@ -4,6 +4,7 @@ use super::blocking::{self, Blocking};
 use super::identity::Identity;
 use super::idle::{Idle, MAX_WORKERS};
 use super::inject::{Closed, Inject};
+use super::producer::producer;
 use super::remotes::Remotes;
 use super::seats::Seat;
 use super::spares::Spares;
@@ -384,14 +385,4 @@ impl Schedule for Scheduler {
             }
         }
     }
-}
-
-/// A number for the calling thread, that says which list of the inject queue is its own.
-pub(super) fn producer() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        // Relaxed: any distribution will do.
-        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
-    }
-    NUMBER.try_with(|number| *number).unwrap_or(0)
 }

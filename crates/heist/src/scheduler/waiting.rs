@@ -5,11 +5,11 @@
 //! nowhere but in the wakers that somebody may hold: so they are kept here too. A task comes here
 //! when it waits for the first time, and leaves when it ends. One that never waits never comes.
 
+use super::producer::producer;
 use crate::metrics::SharedCounter;
 use crate::task::TaskRef;
 use crossbeam_utils::CachePadded;
 use slab::Slab;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Guessed: several times the workers of a large machine would not meet at one lock often.
@@ -36,7 +36,8 @@ impl Waiting {
 
     /// Keeps a task; `None`, and the task's reference forgotten, when the runtime is down.
     pub(super) fn adopt(&self, task: TaskRef) -> Option<usize> {
-        let number = shard_of_thread();
+        // Each thread has a shard of its own, as far as there are enough.
+        let number = producer() % SHARDS;
         let mut shard = self.lock(number);
         if shard.is_closed {
             task.forget();
@@ -76,14 +77,4 @@ impl Waiting {
         // Nothing in here panics with the lock held; a poisoned one is as good as any.
         self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Each thread has a shard of its own, as far as there are enough.
-fn shard_of_thread() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        // Relaxed: any distribution will do.
-        static SHARD: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS;
-    }
-    SHARD.try_with(|shard| *shard).unwrap_or(0)
 }

@@ -4,8 +4,9 @@ mod pinned;
 mod seated;
 
 use super::pace::Pace;
+use super::producer::producer;
 use super::remotes::Remote;
-use super::shared::{Runnable, Scheduler, Shared, producer};
+use super::shared::{Runnable, Scheduler, Shared};
 use super::steal::Search;
 use crate::canary;
 use crate::env::Clock;
