@@ -20,12 +20,15 @@ pub enum Runtime {
     Nio,
     /// Heist that watches no worker for stalls: what is lost against it, the watching costs.
     HeistUnwatched,
+    /// A process of its own for each sample.
+    Go,
 }
 
 impl Runtime {
-    /// Runs only if the command line names it: no peer, but another heist.
+    /// Runs only if the command line names it: no peer, but another heist, or one that needs
+    /// what cargo does not bring along.
     pub fn is_on_demand(self) -> bool {
-        self == Runtime::HeistUnwatched
+        matches!(self, Runtime::HeistUnwatched | Runtime::Go)
     }
 
     /// As the command line, the table and the JSON spell it.
@@ -38,6 +41,7 @@ impl Runtime {
             Runtime::Smol => "smol",
             Runtime::Nio => "nio",
             Runtime::HeistUnwatched => "heist-unwatched",
+            Runtime::Go => "go",
         }
     }
 }
@@ -166,6 +170,10 @@ pub enum Fault {
     Panicked(String),
     /// The system refused what the side needs to start, such as a thread.
     Setup(io::Error),
+    /// The side is not available without a program that is not on the PATH.
+    Missing { program: &'static str, install: &'static str },
+    /// A program that the side runs did not do its part; what it said.
+    Program { program: &'static str, said: String },
 }
 
 impl fmt::Display for Fault {
@@ -178,6 +186,10 @@ impl fmt::Display for Fault {
             Fault::Stuck { waited } => write!(f, "made no progress for {} s", waited.as_secs()),
             Fault::Panicked(message) => write!(f, "panicked: {message}"),
             Fault::Setup(error) => write!(f, "could not be set up: {error}"),
+            Fault::Missing { program, install } => {
+                write!(f, "not available, as {program} is not on the PATH: install {install}")
+            }
+            Fault::Program { program, said } => write!(f, "the program {program} failed: {said}"),
         }
     }
 }

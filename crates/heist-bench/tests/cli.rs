@@ -181,6 +181,29 @@ fn heist_runs_beside_itself_if_asked_to() {
     assert_eq!(runtimes, ["heist", "heist-unwatched"]);
 }
 
+/// With a toolchain, Go is a side like any other; without one, the message says what is missing.
+#[test]
+fn go_runs_if_it_is_installed() {
+    let path = scratch("go.json");
+    let path_arg = path.to_str().expect("UTF-8");
+    let args = ["stall_burn_p99", "--quick", "--peers", "go", "--json", path_arg];
+    let program = || Command::new(env!("CARGO_BIN_EXE_heist-bench"));
+    let nowhere = scratch("no_programs_here");
+    let without = program().args(args).env("PATH", nowhere).output().expect("starts");
+    assert_eq!(without.status.code(), Some(1));
+    let message = stderr(&without);
+    assert!(message.contains("runtime go: not available") && message.contains("install Go"));
+
+    if Command::new("go").arg("version").output().is_ok() {
+        let output = heist_bench(&args);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let rows = rows(&path);
+        let runtimes: Vec<_> =
+            rows.iter().map(|row| row["runtime"].as_str().expect("text")).collect();
+        assert_eq!(runtimes, ["heist", "go"]);
+    }
+}
+
 #[test]
 fn shorter_results_replace_longer_ones() {
     let path = scratch("replace.json");

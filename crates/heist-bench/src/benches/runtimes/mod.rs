@@ -9,6 +9,7 @@
 //! - `driver`: the thread a side is driven from, and what happens if it gets stuck
 //! - `roll`: proof that each task ran once
 //! - `blockade`: tasks that hold all workers
+//! - `go`: a side that is a process, for the stories that have one
 //! - the rest: the stories, a file a theme
 
 mod blockade;
@@ -16,6 +17,7 @@ mod busy;
 mod channels;
 mod closures;
 mod driver;
+mod go;
 mod idle;
 mod in_place;
 mod memory;

@@ -12,7 +12,7 @@ use futures_lite::future::block_on;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::blockade::{Blockade, Hold};
-use super::{AsyncRuntime, Story, bench};
+use super::{AsyncRuntime, Story, bench, go};
 use crate::bench::{Bench, Fault, Runtime, Sample, Setup};
 use crate::stats;
 use crate::unit::Unit;
@@ -20,51 +20,73 @@ use crate::unit::Unit;
 const TICK: Duration = Duration::from_millis(1);
 
 pub fn benches() -> Vec<Bench> {
-    let mut benches = vec![
-        bench(
+    vec![
+        stall(
             "stall",
             "all workers blocked for 1 s, a tick to a task each ms; the longest a tick waits",
-            Unit::Ms,
-            |setup| Ticker::new(setup, Hold::Block, LONGEST),
+            Hold::Block,
+            Figure::Longest,
         ),
-        bench("stall_p99", "as stall; p99 of how long the ticks wait", Unit::Ms, |setup| {
-            Ticker::new(setup, Hold::Block, P99)
-        }),
-        bench(
+        stall("stall_p99", "as stall; p99 of how long the ticks wait", Hold::Block, Figure::P99),
+        stall(
             "stall_burn",
             "all workers compute for 1 s, a tick to a task each ms; the longest a tick waits",
-            Unit::Ms,
-            |setup| Ticker::new(setup, Hold::Burn, LONGEST),
+            Hold::Burn,
+            Figure::Longest,
         ),
-        bench(
+        stall(
             "stall_burn_p99",
             "as stall_burn; p99 of how long the ticks wait",
-            Unit::Ms,
-            |setup| Ticker::new(setup, Hold::Burn, P99),
+            Hold::Burn,
+            Figure::P99,
         ),
-    ];
-    for bench in &mut benches {
-        // nio puts two of the tasks that are to hold a worker each on one.
-        bench.sides.retain(|side| side.runtime != Runtime::Nio);
-    }
-    benches
+    ]
 }
 
-/// The percentile that a bench is about.
-const LONGEST: f64 = 100.0;
-const P99: f64 = 99.0;
+fn stall(name: &'static str, about: &'static str, hold: Hold, figure: Figure) -> Bench {
+    let mut bench = bench(name, about, Unit::Ms, move |setup| Ticker::new(setup, hold, figure));
+    // nio puts two of the tasks that are to hold a worker each on one.
+    bench.sides.retain(|side| side.runtime != Runtime::Nio);
+    bench.side(Runtime::Go, move |setup| {
+        let Ticker { workers, hold, time, figure } = Ticker::new(setup, hold, figure);
+        let program = go::Program::build("go")?;
+        Ok(move |_| {
+            let gaps = program.run(workers, hold, time)?;
+            Ok(Sample::Value(match figure {
+                Figure::Longest => gaps.longest,
+                Figure::P99 => gaps.p99,
+            }))
+        })
+    })
+}
+
+/// What a bench is about, of all the gaps.
+#[derive(Debug, Clone, Copy)]
+enum Figure {
+    Longest,
+    P99,
+}
+
+impl Figure {
+    fn percentile(self) -> f64 {
+        match self {
+            Figure::Longest => 100.0,
+            Figure::P99 => 99.0,
+        }
+    }
+}
 
 struct Ticker {
     workers: usize,
     hold: Hold,
     time: Duration,
-    percentile: f64,
+    figure: Figure,
 }
 
 impl Ticker {
-    fn new(setup: &Setup, hold: Hold, percentile: f64) -> Self {
+    fn new(setup: &Setup, hold: Hold, figure: Figure) -> Self {
         let time = Duration::from_millis(setup.scaled(1000));
-        Ticker { workers: setup.workers, hold, time, percentile }
+        Ticker { workers: setup.workers, hold, time, figure }
     }
 }
 
@@ -86,7 +108,7 @@ impl Story for Ticker {
         if gaps.len() as u64 != sent {
             return Err(Fault::Wrong { what: "ticks", expected: sent, found: gaps.len() as u64 });
         }
-        Ok(Sample::Value(in_ms(gaps, self.percentile)))
+        Ok(Sample::Value(in_ms(gaps, self.figure)))
     }
 }
 
@@ -99,14 +121,14 @@ async fn gaps(mut clock: UnboundedReceiver<Instant>) -> Vec<Duration> {
     gaps
 }
 
-/// That percentile of the gaps; none are like no wait.
-fn in_ms(mut gaps: Vec<Duration>, percentile: f64) -> f64 {
+/// That figure of the gaps; none are like no wait.
+fn in_ms(mut gaps: Vec<Duration>, figure: Figure) -> f64 {
     if gaps.is_empty() {
         return 0.0;
     }
     gaps.sort_unstable();
     let sorted: Vec<f64> = gaps.iter().map(|gap| gap.as_secs_f64() * 1e3).collect();
-    stats::percentile(&sorted, percentile)
+    stats::percentile(&sorted, figure.percentile())
 }
 
 #[cfg(test)]
@@ -117,9 +139,9 @@ mod tests {
     #[test]
     fn the_longest_gap_and_the_p99_are_of_all_ticks() {
         let gaps: Vec<_> = (0..=100).rev().map(Duration::from_millis).collect();
-        assert_eq!(in_ms(gaps.clone(), LONGEST).round(), 100.0);
-        assert_eq!(in_ms(gaps, P99).round(), 99.0);
-        assert_eq!(in_ms(Vec::new(), P99), 0.0);
+        assert_eq!(in_ms(gaps.clone(), Figure::Longest).round(), 100.0);
+        assert_eq!(in_ms(gaps, Figure::P99).round(), 99.0);
+        assert_eq!(in_ms(Vec::new(), Figure::P99), 0.0);
     }
 
     /// Tokio lets ticks wait until a worker comes back; the first is sent when all are gone.
@@ -127,7 +149,7 @@ mod tests {
     fn a_runtime_that_does_nothing_about_it_has_a_gap_as_long_as_the_stall() {
         let runtime = Tokio::start(2).unwrap();
         let time = Duration::from_millis(200);
-        let mut ticker = Ticker { workers: 2, hold: Hold::Block, time, percentile: LONGEST };
+        let mut ticker = Ticker { workers: 2, hold: Hold::Block, time, figure: Figure::Longest };
         let Sample::Value(ms) = ticker.sample(&runtime).unwrap() else {
             panic!("a gap is a value");
         };
