@@ -60,6 +60,7 @@ pub(crate) struct Local {
     is_searching: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
     is_aside: Cell<bool>,
+    is_cancelling: Cell<bool>,
     core: RefCell<Core>,
     counters: Arc<WorkerCounters>,
 }
@@ -172,6 +173,7 @@ impl Worker {
                 tick: Cell::new(1),
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),
+                is_cancelling: Cell::new(false),
                 core: RefCell::new(core),
                 counters,
             },
@@ -555,16 +557,21 @@ impl Local {
         self.cancel_queued();
     }
 
-    /// All but what is pinned.
+    /// All but what is pinned. A task that is dropped may wake another, and that the next: they come to
+    /// the queues, to be cancelled here, not inside of each other.
     fn cancel_queued(&self) {
+        if self.is_cancelling.replace(true) {
+            return;
+        }
         loop {
             let task = self.take_lifo().or_else(|| {
                 let core = &mut *self.core.borrow_mut();
                 core.ring.pop().or_else(|| core.refused.pop())
             });
-            let Some(task) = task else { return };
+            let Some(task) = task else { break };
             drop(task);
             self.counters.drained.add(1);
         }
+        self.is_cancelling.set(false);
     }
 }
