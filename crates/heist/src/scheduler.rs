@@ -15,6 +15,7 @@
 //! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
+//! | `refused` | tasks that come too late |
 //! | `producer` | a number for each thread |
 //! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
@@ -28,6 +29,7 @@ mod metrics;
 mod pace;
 mod pinned;
 mod producer;
+mod refused;
 mod remotes;
 mod seats;
 mod shared;

@@ -307,3 +307,27 @@ fn auto_traits() {
     is_send_and_sync::<Id>();
     is_send_and_sync::<Builder>();
 }
+
+/// T6: each task's drop wakes the next: a shutdown drops them one after the other, not inside of each
+/// other. (A stack would not be deep enough.)
+#[test]
+fn t6_a_long_chain_of_drops_is_no_recursion() {
+    use heist::sync::oneshot;
+    for rt in [support::runtime(2), Builder::new_current_thread().build().unwrap()] {
+        let (first, mut previous) = oneshot::channel::<()>();
+        let mut last = None;
+        for _ in 0..50_000 {
+            let (sender, receiver) = oneshot::channel();
+            let waits_for = std::mem::replace(&mut previous, receiver);
+            last = Some(rt.spawn(async move {
+                let _ = waits_for.await;
+                drop(sender);
+            }));
+        }
+        // All of them wait.
+        rt.block_on(async { (0..3).for_each(|_| drop(heist::spawn(async {}))) });
+        drop(rt);
+        drop(first);
+        assert!(last.unwrap().is_finished());
+    }
+}

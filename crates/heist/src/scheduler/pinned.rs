@@ -45,7 +45,7 @@ impl Scheduler {
     fn spawn_in(&self, worker: usize, task: Runnable) {
         match self.remotes[worker].lane.spawn(task) {
             Ok(()) => self.notify_worker(worker),
-            Err(Closed(task)) => (self.config.refuse)(self, task),
+            Err(Closed(task)) => self.refuse(task),
         }
     }
 

@@ -174,7 +174,7 @@ impl Scheduler {
         match pushed {
             Ok(()) => self.notify(),
             // Last: what a future does in its drop may be anything, also leaving this runtime.
-            Err(Closed(task)) => (self.config.refuse)(self, task),
+            Err(Closed(task)) => self.refuse(task),
         }
     }
 }
