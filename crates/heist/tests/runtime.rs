@@ -92,10 +92,13 @@ impl Drop for TellsWhere {
     }
 }
 
+/// What a handle is given, now or soon: a future that was dropped elsewhere may be about to end its task.
 fn ready<T>(mut handle: JoinHandle<T>) -> Option<T> {
-    match Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output.ok(),
-        Poll::Pending => panic!("a handle was left waiting"),
+    loop {
+        match Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => return output.ok(),
+            Poll::Pending => thread::yield_now(),
+        }
     }
 }
 

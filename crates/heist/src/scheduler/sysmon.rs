@@ -154,14 +154,14 @@ impl Sysmon {
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
         // An idle seat is enough, but for the home worker, who waits for this one: the idle protocol
         // sees to it that it is woken.
-        let is_robbed = shared.config.lends_seats()
+        let is_wanted = shared.config.lends_seats()
             && (is_recalled || !shared.idle.is_any_idle())
-            && (is_blocked || is_over && does_nobody_take())
-            && shared.rob_seat(seat, worker, watch.tick());
-        if is_robbed || is_over {
-            let report =
-                watch.report.get_or_insert_with(|| report::new(shared, seat, worker, activity));
-            report.lost_seat |= is_robbed;
+            && (is_blocked || is_over && does_nobody_take());
+        // Before the seat is lent: what waits is gone at once then.
+        let report = (is_wanted || is_over).then(|| report::new(shared, seat, worker, activity));
+        let is_robbed = is_wanted && shared.rob_seat(seat, worker, watch.tick());
+        if let Some(report) = report.filter(|_| is_robbed || is_over) {
+            watch.report.get_or_insert(report).lost_seat |= is_robbed;
         }
         if is_robbed {
             remote.counters.seat_losses.add(1);
