@@ -479,9 +479,10 @@ fn l6_a_stuck_spare_gives_the_seat_to_the_home_worker() {
     let (go, gone) = mpsc::channel::<()>();
     let gone = Arc::new(Mutex::new(gone));
     let away: Vec<_> = (0..2)
-        .map(|_| {
+        .map(|worker| {
             let (both, gone) = (Arc::clone(&both), Arc::clone(&gone));
-            rt.spawn(async move {
+            // One on each base worker: what comes next is for spares.
+            rt.handle().spawn_pinned_on(worker, move || async move {
                 block_in_place(|| {
                     both.wait();
                     let _ = gone.lock().unwrap().recv();
