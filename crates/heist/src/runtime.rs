@@ -234,7 +234,8 @@ where
 /// its own, beside the workers.
 ///
 /// There are as many threads as closures need at once, up to
-/// [`Builder::max_blocking_threads`]; beyond that closures wait for a thread, first in first out.
+/// [`Builder::max_blocking_threads`]; beyond that closures wait for a thread, those that one thread
+/// spawned in that order.
 /// A thread is kept for a while ([`Builder::thread_keep_alive`]) and used again.
 ///
 /// The closure is in the runtime but in no task: it may call `spawn`, and it may wait with

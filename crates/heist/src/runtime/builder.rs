@@ -203,7 +203,10 @@ impl Builder {
 
     /// How many threads there may be for [`spawn_blocking`](crate::task::spawn_blocking), beside
     /// the workers; 512 unless said otherwise. They are started when they are needed. Closures
-    /// beyond that wait for a thread, first in first out.
+    /// beyond that wait for a thread, in the order in which their thread spawned them. Spare workers,
+    /// which run in the place of those that are stuck or in
+    /// [`block_in_place`](crate::task::block_in_place), are on these threads too; when all are busy,
+    /// no spare can be had. So a program that waits in tasks needs more of them than tasks that wait.
     ///
     /// # Panics
     /// If `count` is 0.

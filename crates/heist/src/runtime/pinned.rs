@@ -9,7 +9,8 @@ use std::panic::Location;
 /// Runs a future on one worker, and only there; it need not be `Send`.
 ///
 /// Called on a worker, the task stays on that worker. Called on any other thread, the workers are
-/// taken in turn. [`Handle::spawn_pinned_on`] chooses one. What makes the future is called on the
+/// taken in turn; so they are on a spare worker, which may be gone before the task is, and in
+/// `block_in_place`. [`Handle::spawn_pinned_on`] chooses one. What makes the future is called on the
 /// worker, and there the future is polled and, when it ends, is aborted or the runtime goes down,
 /// dropped.
 ///
