@@ -28,6 +28,7 @@
 mod canary;
 mod env;
 mod metrics;
+mod reactor;
 pub mod runtime;
 mod scheduler;
 mod stall;

@@ -1,0 +1,2 @@
+//! The poller.
+pub(super) struct Poller {}
