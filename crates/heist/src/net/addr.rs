@@ -45,7 +45,9 @@ pub trait ToSocketAddrs: sealed::Resolve {}
 ///
 /// # Panics
 /// If a name has to be looked up and the calling thread is in no runtime.
-pub async fn lookup_host<T: ToSocketAddrs>(host: T) -> io::Result<impl Iterator<Item = SocketAddr>> {
+pub async fn lookup_host<T: ToSocketAddrs>(
+    host: T,
+) -> io::Result<impl Iterator<Item = SocketAddr>> {
     resolve(host).addresses().await
 }
 

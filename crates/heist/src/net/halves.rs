@@ -1,9 +1,9 @@
 //! The two halves of a stream, borrowed and owned: the same for TCP and Unix.
 
 /// Makes `ReadHalf`, `WriteHalf`, `OwnedReadHalf`, `OwnedWriteHalf` and `ReuniteError` for a type of
-/// streams with this type of addresses.
+/// streams with this type of addresses, read by this method of `Evented`.
 macro_rules! halves {
-    ($stream:ident, $addr:ty) => {
+    ($stream:ident, $addr:ty, $poll_read:ident) => {
         #[doc = concat!("The half of a [`", stringify!($stream), "`] that reads, borrowed: from")]
         #[doc = concat!("[`split`](", stringify!($stream), "::split).")]
         #[derive(Debug)]
@@ -111,8 +111,8 @@ macro_rules! halves {
             }
         }
 
-        read_half!(ReadHalf<'_>, $stream, $addr);
-        read_half!(OwnedReadHalf, $stream, $addr);
+        read_half!(ReadHalf<'_>, $stream, $addr, $poll_read);
+        read_half!(OwnedReadHalf, $stream, $addr, $poll_read);
         write_half!(WriteHalf<'_>, $stream, $addr);
         write_half!(OwnedWriteHalf, $stream, $addr);
     };
@@ -120,7 +120,7 @@ macro_rules! halves {
 
 /// What borrowed and owned halves that read have in common.
 macro_rules! read_half {
-    ($half:ty, $stream:ident, $addr:ty) => {
+    ($half:ty, $stream:ident, $addr:ty, $poll_read:ident) => {
         impl $half {
             half_methods!($stream, $addr);
 
@@ -167,7 +167,7 @@ macro_rules! read_half {
                 cx: &mut Context<'_>,
                 buf: &mut ReadBuf<'_>,
             ) -> Poll<io::Result<()>> {
-                self.stream.io.poll_read(cx, buf)
+                self.stream.io.$poll_read(cx, buf)
             }
         }
 

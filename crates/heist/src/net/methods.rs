@@ -214,16 +214,16 @@ macro_rules! fd_traits {
     };
 }
 
-/// `AsyncRead`.
+/// `AsyncRead`, with the method of `Evented` that fits.
 macro_rules! async_read {
-    ($name:ident) => {
+    ($name:ident, $poll_read:ident) => {
         impl AsyncRead for $name {
             fn poll_read(
                 self: Pin<&mut Self>,
                 cx: &mut Context<'_>,
                 buf: &mut ReadBuf<'_>,
             ) -> Poll<io::Result<()>> {
-                self.io.poll_read(cx, buf)
+                self.io.$poll_read(cx, buf)
             }
         }
     };

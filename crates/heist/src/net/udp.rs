@@ -71,7 +71,8 @@ impl UdpSocket {
         let kind = Type::DGRAM.nonblocking();
         let socket = Socket::new(Domain::for_address(addr), kind, Some(Protocol::UDP))?;
         socket.bind(&addr.into())?;
-        Ok(UdpSocket { io: source::register("UdpSocket::bind", socket.into(), source::BOTH) })
+        let (api, socket) = ("UdpSocket::bind", socket.into());
+        Ok(UdpSocket { io: source::register(api, socket, source::BOTH, Ready::WRITABLE) })
     }
 
     std_methods!("UdpSocket", std::net::UdpSocket, source::BOTH);

@@ -3,7 +3,7 @@
 use super::{TcpSocket, TcpStream};
 use crate::net::addr::{self, ToSocketAddrs};
 use crate::net::{accept, ip_addr, source};
-use crate::reactor::io::{Direction, Evented, Interest};
+use crate::reactor::io::{Direction, Evented, Interest, Ready};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
@@ -72,7 +72,7 @@ impl TcpListener {
 
     #[track_caller]
     pub(super) fn new(api: &str, listener: std::net::TcpListener) -> TcpListener {
-        TcpListener { io: source::register(api, listener, Interest::READABLE) }
+        TcpListener { io: source::register(api, listener, Interest::READABLE, Ready::READABLE) }
     }
 
     /// Waits for a connection. Nothing is lost if the future is dropped.

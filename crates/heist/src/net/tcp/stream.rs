@@ -105,7 +105,7 @@ impl TcpStream {
         socket: std::net::TcpStream,
         addr: SocketAddr,
     ) -> io::Result<TcpStream> {
-        let io = source::register(api, socket, source::BOTH);
+        let io = source::register(api, socket, source::BOTH, Ready::WRITABLE);
         poll_fn(|cx| io.poll_io(cx, Direction::Write, |socket| try_connect(socket, &addr)))
             .await??;
         Ok(TcpStream { io })
@@ -256,7 +256,7 @@ fn try_connect(socket: &std::net::TcpStream, addr: &SocketAddr) -> io::Result<io
     }
 }
 
-async_read!(TcpStream);
+async_read!(TcpStream, poll_read);
 async_write!(TcpStream, |stream| source::shut_down_write(stream));
 std_traits!(TcpStream, std::net::TcpStream);
 

@@ -81,7 +81,7 @@ impl UnixDatagram {
 
     #[track_caller]
     pub(super) fn new(api: &str, socket: net::UnixDatagram) -> UnixDatagram {
-        UnixDatagram { io: source::register(api, socket, source::BOTH) }
+        UnixDatagram { io: source::register(api, socket, source::BOTH, Ready::WRITABLE) }
     }
 
     std_methods!("UnixDatagram", net::UnixDatagram, source::BOTH);

@@ -2,7 +2,7 @@
 
 use super::{SocketAddr, UnixSocket, UnixStream};
 use crate::net::{accept, source};
-use crate::reactor::io::{Direction, Evented, Interest};
+use crate::reactor::io::{Direction, Evented, Interest, Ready};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
 use std::path::Path;
@@ -76,7 +76,7 @@ impl UnixListener {
 
     #[track_caller]
     pub(super) fn new(api: &str, listener: net::UnixListener) -> UnixListener {
-        UnixListener { io: source::register(api, listener, Interest::READABLE) }
+        UnixListener { io: source::register(api, listener, Interest::READABLE, Ready::READABLE) }
     }
 
     /// Waits for a connection. Nothing is lost if the future is dropped.

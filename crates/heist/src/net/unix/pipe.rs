@@ -41,7 +41,10 @@ use std::{fmt, io};
 #[track_caller]
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
     let (receiver, sender) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    Ok((Sender::new("pipe", sender), Receiver::new("pipe", receiver)))
+    let (writable, readable) = (Interest::WRITABLE, Interest::READABLE);
+    let sender = source::register("pipe", sender.into(), writable, Ready::WRITABLE);
+    let receiver = source::register("pipe", receiver.into(), readable, Ready::EMPTY);
+    Ok((Sender { io: sender }, Receiver { io: receiver }))
 }
 
 /// How to open a FIFO.
@@ -85,14 +88,14 @@ impl OpenOptions {
         self
     }
 
-    /// Whether nobody looks if it is a FIFO. If it is none, what the ends do is not defined; a
-    /// regular file makes them fail when they wait.
+    /// Whether nobody looks if it is a FIFO. Something else that can be waited for works as far as it
+    /// is like one; a regular file is an error all the same.
     pub fn unchecked(&mut self, value: bool) -> &mut Self {
         self.unchecked = value;
         self
     }
 
-    /// Opens the end that reads. Until a sender opens the other end, it reads an end.
+    /// Opens the end that reads. Until a sender has opened the other end, one waits for that too.
     ///
     /// # Errors
     /// If there is no such file, or it is no FIFO.
@@ -101,8 +104,9 @@ impl OpenOptions {
     /// If the calling thread is in no runtime, or the runtime does no I/O.
     #[track_caller]
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
-        let fd = self.open(path.as_ref(), std::fs::OpenOptions::new().read(true))?;
-        Ok(Receiver::new("OpenOptions::open_receiver", fd))
+        let file = self.open(path.as_ref(), std::fs::OpenOptions::new().read(true))?;
+        let api = "OpenOptions::open_receiver";
+        Ok(Receiver { io: source::register_now(api, file, Interest::READABLE)? })
     }
 
     /// Opens the end that writes.
@@ -114,19 +118,20 @@ impl OpenOptions {
     /// If the calling thread is in no runtime, or the runtime does no I/O.
     #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
-        let fd = self.open(path.as_ref(), std::fs::OpenOptions::new().write(true))?;
-        Ok(Sender::new("OpenOptions::open_sender", fd))
+        let file = self.open(path.as_ref(), std::fs::OpenOptions::new().write(true))?;
+        let api = "OpenOptions::open_sender";
+        Ok(Sender { io: source::register_now(api, file, Interest::WRITABLE)? })
     }
 
-    fn open(&self, path: &Path, options: &mut std::fs::OpenOptions) -> io::Result<OwnedFd> {
+    fn open(&self, path: &Path, options: &mut std::fs::OpenOptions) -> io::Result<File> {
         if self.read_write {
             options.read(true).write(true);
         }
-        let fd = options.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?.into();
+        let file = options.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
         if !self.unchecked {
-            expect_pipe(&fd)?;
+            expect_pipe(&file)?;
         }
-        Ok(fd)
+        Ok(file)
     }
 }
 
@@ -134,11 +139,6 @@ impl OpenOptions {
 /// both ways.
 macro_rules! end_methods {
     ($name:literal, $interest:expr, $mode:expr) => {
-        #[track_caller]
-        fn new(api: &str, fd: OwnedFd) -> Self {
-            Self { io: source::register(api, fd.into(), $interest) }
-        }
-
         /// Takes over a file that is this end of a pipe, and makes it non-blocking.
         ///
         /// # Errors
@@ -148,7 +148,10 @@ macro_rules! end_methods {
         /// If the calling thread is in no runtime, or the runtime does no I/O.
         #[track_caller]
         pub fn from_file(file: File) -> io::Result<Self> {
-            Self::from_owned_fd(file.into())
+            expect_pipe(&file)?;
+            make_nonblocking(&file, $mode)?;
+            let io = source::register_now(concat!($name, "::from_file"), file, $interest)?;
+            Ok(Self { io })
         }
 
         /// Takes over a descriptor of this end of a pipe, and makes it non-blocking.
@@ -160,35 +163,34 @@ macro_rules! end_methods {
         /// If the calling thread is in no runtime, or the runtime does no I/O.
         #[track_caller]
         pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Self> {
-            expect_pipe(&owned_fd)?;
-            make_nonblocking(&owned_fd, $mode)?;
-            Ok(Self::new(concat!($name, "::from_owned_fd"), owned_fd))
+            Self::from_file(owned_fd.into())
         }
 
         /// As [`from_file`](Self::from_file) without looking: it must be a pipe or something like it,
         /// and non-blocking.
         ///
         /// # Errors
-        /// None so far.
+        /// If it cannot be waited for, as a regular file.
         ///
         /// # Panics
         /// If the calling thread is in no runtime, or the runtime does no I/O.
         #[track_caller]
         pub fn from_file_unchecked(file: File) -> io::Result<Self> {
-            Self::from_owned_fd_unchecked(file.into())
+            let api = concat!($name, "::from_file_unchecked");
+            Ok(Self { io: source::register_now(api, file, $interest)? })
         }
 
         /// As [`from_owned_fd`](Self::from_owned_fd) without looking: it must be a pipe or something
         /// like it, and non-blocking.
         ///
         /// # Errors
-        /// None so far.
+        /// If it cannot be waited for, as a regular file.
         ///
         /// # Panics
         /// If the calling thread is in no runtime, or the runtime does no I/O.
         #[track_caller]
         pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Self> {
-            Ok(Self::new(concat!($name, "::from_owned_fd_unchecked"), owned_fd))
+            Self::from_file_unchecked(owned_fd.into())
         }
 
         /// Gives the descriptor away, as it is: non-blocking.
@@ -251,7 +253,7 @@ impl Receiver {
     try_read_methods!();
 }
 
-async_read!(Receiver);
+async_read!(Receiver, poll_read);
 fd_traits!(Receiver);
 
 impl fmt::Debug for Sender {
@@ -266,7 +268,7 @@ impl fmt::Debug for Receiver {
     }
 }
 
-fn expect_pipe(fd: &OwnedFd) -> io::Result<()> {
+fn expect_pipe(fd: &File) -> io::Result<()> {
     match FileType::from_raw_mode(fstat(fd)?.st_mode) {
         FileType::Fifo => Ok(()),
         _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no pipe")),
@@ -274,7 +276,7 @@ fn expect_pipe(fd: &OwnedFd) -> io::Result<()> {
 }
 
 /// Fails if it is not open in this way, and not in both.
-fn make_nonblocking(fd: &OwnedFd, mode: OFlags) -> io::Result<()> {
+fn make_nonblocking(fd: &File, mode: OFlags) -> io::Result<()> {
     let flags = fcntl_getfl(fd)?;
     if ![mode, OFlags::RDWR].contains(&(flags & OFlags::RWMODE)) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is the other end of the pipe"));

@@ -79,7 +79,7 @@ impl UnixStream {
 
     #[track_caller]
     pub(super) fn new(api: &str, stream: net::UnixStream) -> UnixStream {
-        UnixStream { io: source::register(api, stream, source::BOTH) }
+        UnixStream { io: source::register(api, stream, source::BOTH, Ready::WRITABLE) }
     }
 
     pub(super) fn from_evented(io: Evented<net::UnixStream>) -> UnixStream {
@@ -161,7 +161,7 @@ impl UnixStream {
     }
 }
 
-async_read!(UnixStream);
+async_read!(UnixStream, poll_read_all);
 async_write!(UnixStream, |stream| source::shut_down_write(stream));
 std_traits!(UnixStream, net::UnixStream);
 
