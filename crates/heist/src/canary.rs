@@ -98,3 +98,9 @@ pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
+/// A poll that finds a timer waiting does not look again before it leaves its waker.
+pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
+/// An entry that does not count any more fires its timer.
+pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
+/// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
+pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");

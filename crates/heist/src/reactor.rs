@@ -5,6 +5,7 @@
 
 pub(crate) mod io;
 mod poller;
+pub(crate) mod timers;
 
 use poller::Poller;
 use std::sync::Arc;
