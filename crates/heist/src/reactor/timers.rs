@@ -1,11 +1,13 @@
 //! The timers of one reactor. Any thread registers them and any thread may fire those that are due. How it
 //! works, and why nothing here is ever linear, is told in `timers/README.md`.
 
+mod clock;
 mod slot;
 mod time;
 mod timer;
 mod wheel;
 
+pub(crate) use clock::Clock;
 pub(crate) use time::Time;
 pub(crate) use timer::{Polled, Timer};
 

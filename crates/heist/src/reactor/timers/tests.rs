@@ -170,7 +170,8 @@ impl Scene {
         assert!(wakers.len() <= limit);
         ring(&mut wakers);
         let now = self.now;
-        let due = |sleeper: &Sleeper| time::Tick::after(sleeper.deadline) <= time::Tick::before(now);
+        let due =
+            |sleeper: &Sleeper| time::Tick::after(sleeper.deadline) <= time::Tick::before(now);
         for sleeper in self.waiting.values() {
             let fired = sleeper.timer.has_fired();
             assert_eq!(sleeper.bell.rings(), usize::from(fired));

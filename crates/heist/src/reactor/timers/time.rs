@@ -26,7 +26,10 @@ impl Time {
     }
 
     pub(crate) fn plus(self, duration: Duration) -> Time {
-        Time(u64::try_from(duration.as_nanos()).map_or(u64::MAX, |nanos| self.0.saturating_add(nanos)))
+        Time(
+            u64::try_from(duration.as_nanos())
+                .map_or(u64::MAX, |nanos| self.0.saturating_add(nanos)),
+        )
     }
 
     /// How long it is from here to `later`; nothing if that was before.
