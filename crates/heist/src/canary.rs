@@ -106,3 +106,17 @@ pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecke
 pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
 /// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
 pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");
+/// An event is told before what led to it is visible.
+pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
+/// What was seen before an event takes back what the event told.
+pub(crate) const READINESS_STALE_CLEAR: Canary = Canary::new("readiness stale clear");
+/// Who waits for a source does not look once more after it left its waker.
+pub(crate) const SOURCE_NO_SECOND_LOOK: Canary = Canary::new("source no second look");
+/// Those who wait for a source are not told that its runtime is gone.
+pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down silent");
+/// An event reaches whoever has the place of the source that it was for.
+pub(crate) const SOURCES_ANY_GENERATION: Canary = Canary::new("sources any generation");
+/// A source is registered with reactors that are closed.
+pub(crate) const SOURCES_CLOSE_UNSEEN: Canary = Canary::new("sources close unseen");
+/// A registration leaves its old reactor before the new one watches it.
+pub(crate) const REGISTRATION_MOVE_FORGETS: Canary = Canary::new("registration move forgets");

@@ -27,6 +27,7 @@
 
 mod canary;
 mod env;
+pub mod io;
 mod metrics;
 mod reactor;
 pub mod runtime;
@@ -37,4 +38,4 @@ mod tokio_parts;
 
 pub use heist_macros::{main, test};
 pub use task::spawn;
-pub use tokio_parts::{io, join, pin, select, sync, try_join};
+pub use tokio_parts::{join, pin, select, sync, try_join};

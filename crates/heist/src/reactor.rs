@@ -6,7 +6,10 @@
 mod guard;
 pub(crate) mod io;
 mod poller;
+mod shut_down;
 pub(crate) mod timers;
+
+pub(crate) use shut_down::ShutDown;
 
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
@@ -124,10 +127,10 @@ impl Reactors {
         ptr::eq(reactors, self).then_some(seat)
     }
 
-    /// That seat, or one after the other.
-    pub(crate) fn here_or_any(&self) -> usize {
+    /// A seat for one who has none: one after the other.
+    pub(crate) fn any(&self) -> usize {
         // Relaxed: that the numbers differ is all that is asked of them.
-        self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
+        self.next.fetch_add(1, Ordering::Relaxed) % self.len()
     }
 
     /// The timer waits for `deadline`, at the reactor of this seat.
