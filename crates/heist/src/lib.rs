@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`net`] | sockets, pipes, and the lookup of names |
 //! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
 //!
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
@@ -29,6 +30,7 @@ mod canary;
 mod env;
 pub mod io;
 mod metrics;
+pub mod net;
 mod reactor;
 pub mod runtime;
 mod scheduler;
