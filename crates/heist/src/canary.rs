@@ -80,6 +80,8 @@ pub(crate) const BLOCKING_NO_SETTLE_FENCE: Canary = Canary::new("blocking no set
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
 /// A wake-up does not wait until the sleeper sleeps.
 pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");
+/// A sleeper that sleeps elsewhere is not roused there.
+pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
 /// Sysmon does not order its wish for a seat before its look at the worker's tick.
@@ -98,6 +100,12 @@ pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
+/// A poll that finds a timer waiting does not look again before it leaves its waker.
+pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
+/// An entry that does not count any more fires its timer.
+pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
+/// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
+pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");
 /// An event is told before what led to it is visible.
 pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
 /// What was seen before an event takes back what the event told.

@@ -156,6 +156,10 @@ impl<'a> Wait<'a> {
         Wait { source, interest, index: None }
     }
 
+    pub(super) fn interest(&self) -> Interest {
+        self.interest
+    }
+
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
         let waker = Some(cx.waker().clone());
         let mut waiters = self.source.lock();
