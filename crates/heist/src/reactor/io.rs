@@ -49,12 +49,12 @@ impl registration::Places for Reactors {
         Reactors::here(self)
     }
 
-    fn any(&self) -> usize {
-        Reactors::any(self)
+    fn here_or_any(&self) -> usize {
+        Reactors::here_or_any(self)
     }
 
     fn sources(&self, seat: usize) -> &Sources {
-        &self.reactor(seat).sources
+        &self[seat].sources
     }
 
     fn watch(
@@ -64,10 +64,12 @@ impl registration::Places for Reactors {
         key: u64,
         interest: Interest,
     ) -> io::Result<()> {
-        self.reactor(seat).poller.add(fd, key, interest)
+        self[seat].poller.add(fd, key, interest)?;
+        self.registered(seat);
+        Ok(())
     }
 
     fn unwatch(&self, seat: usize, fd: BorrowedFd<'_>) -> io::Result<()> {
-        self.reactor(seat).poller.remove(fd)
+        self[seat].poller.remove(fd)
     }
 }

@@ -1,101 +1,161 @@
-//! The system's poller: epoll, edge-triggered.
+//! The poller: epoll, edge-triggered. Any thread may use it.
 
 use super::io::{Interest, Ready};
-use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::{Errno, retry_on_intr};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-/// How many events one look may bring. Guessed.
-const EVENTS: usize = 256;
-/// The key of the eventfd that wakes who waits.
-const WAKE: u64 = u64::MAX;
-
 pub(crate) struct Poller {
     epoll: OwnedFd,
-    wake: OwnedFd,
+    /// Readable since the last [`wake`](Self::wake), and never read: each write is an edge of its own.
+    bell: OwnedFd,
 }
 
-pub(crate) struct Events(Vec<epoll::Event>);
+/// The key of the bell. No source has it: the index in it is larger than any slab.
+const BELL: u64 = u64::MAX;
 
-impl Poller {
-    pub(crate) fn new() -> io::Result<Poller> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
-        epoll::add(&epoll, &wake, epoll::EventData::new_u64(WAKE), flags)?;
-        Ok(Poller { epoll, wake })
+/// What one wait brings at most. Half a ring: what it wakes must not overflow the queue of the worker that
+/// harvests. The rest comes with the next wait.
+const HARVEST: usize = 128;
+
+/// What a wait has brought: keys, and what their sources are ready for.
+pub(crate) struct Events(Vec<(u64, Ready)>);
+
+impl Events {
+    pub(super) fn new() -> Self {
+        Events(Vec::with_capacity(HARVEST))
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Ready)> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Poller {
+    /// # Errors
+    /// If the process has too many files open, or the kernel is too old.
+    pub(crate) fn new() -> io::Result<Self> {
+        let poller = Poller {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+        };
+        let flags = EventFlags::IN | EventFlags::ET;
+        epoll::add(&poller.epoll, &poller.bell, EventData::new_u64(BELL), flags)?;
+        match poller.try_wait(&mut Events::new(), Some(Duration::ZERO)) {
+            Err(error) if error.raw_os_error() == Some(Errno::NOSYS.raw_os_error()) => {
+                let message = "heist waits with epoll_pwait2, which Linux has since 5.11";
+                Err(io::Error::new(io::ErrorKind::Unsupported, message))
+            }
+            waited => waited.map(|()| poller),
+        }
+    }
+
+    /// From now on a wait brings each change of what `fd` is ready for, and first what it is now.
     pub(crate) fn add(&self, fd: BorrowedFd<'_>, key: u64, interest: Interest) -> io::Result<()> {
-        let mut flags = epoll::EventFlags::ET;
-        if interest.is_readable() {
-            flags |= epoll::EventFlags::IN | epoll::EventFlags::RDHUP;
-        }
-        if interest.is_writable() {
-            flags |= epoll::EventFlags::OUT;
-        }
-        if interest.is_priority() {
-            flags |= epoll::EventFlags::PRI;
-        }
-        Ok(epoll::add(&self.epoll, fd, epoll::EventData::new_u64(key), flags)?)
+        let flags = flags(interest) | EventFlags::ET;
+        Ok(epoll::add(&self.epoll, fd, EventData::new_u64(key), flags)?)
     }
 
     pub(crate) fn remove(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         Ok(epoll::delete(&self.epoll, fd)?)
     }
 
+    /// Ends the wait that is going on, or the next.
     pub(crate) fn wake(&self) {
-        // Fails only if the counter is full, and then it is not read yet.
-        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+        let ring = || retry_on_intr(|| rustix::io::write(&self.bell, &1u64.to_ne_bytes()));
+        if ring() == Err(Errno::AGAIN) {
+            // It has been rung 2⁶⁴ times. Reading starts it over.
+            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+            let _ = ring();
+        }
     }
 
-    pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
-        events.0.clear();
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs().min(i32::MAX as u64) as i64,
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
-        let room = rustix::buffer::spare_capacity(&mut events.0);
-        epoll::wait(&self.epoll, room, timeout.as_ref())?;
-        Ok(())
+    /// Waits for events, at most as long as `timeout`; may end without any.
+    pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) {
+        if let Err(error) = self.try_wait(events, timeout) {
+            unreachable!("a poller that could be waited for once always can: {error}");
+        }
+    }
+
+    fn try_wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
+        events.clear();
+        // What no Timespec holds is for ever.
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        let mut buffer = [const { MaybeUninit::uninit() }; HARVEST];
+        match epoll::wait(&self.epoll, &mut buffer, timeout.as_ref()) {
+            Ok((brought, _)) => {
+                let keyed = brought.iter().map(|event| (event.data.u64(), event.flags));
+                let of_sources = keyed.filter(|(key, _)| *key != BELL);
+                events.0.extend(of_sources.map(|(key, flags)| (key, ready(flags))));
+                Ok(())
+            }
+            Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
-impl Events {
-    pub(crate) fn new() -> Events {
-        Events(Vec::with_capacity(EVENTS))
+/// A poller that waits for others.
+impl Poller {
+    /// `other` can be watched from now on.
+    pub(super) fn add_other(&self, other: &Poller, key: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, &other.epoll, EventData::new_u64(key), EventFlags::ONESHOT)?)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Ready)> {
-        let events = self.0.iter().filter(|event| event.data.u64() != WAKE);
-        events.map(|event| (event.data.u64(), ready(event.flags)))
+    /// A wait ends when `other` has events, or if it has some; once.
+    pub(super) fn watch_other(&self, other: &Poller, key: u64) {
+        self.modify(other, key, EventFlags::IN | EventFlags::ONESHOT);
+    }
+
+    pub(super) fn ignore_other(&self, other: &Poller, key: u64) {
+        self.modify(other, key, EventFlags::ONESHOT);
+    }
+
+    fn modify(&self, other: &Poller, key: u64, flags: EventFlags) {
+        let done = epoll::modify(&self.epoll, &other.epoll, EventData::new_u64(key), flags);
+        debug_assert!(done.is_ok(), "added before: {done:?}");
     }
 }
 
-/// What the system says in words of its own. A side is closed if it says so, or if there was an error
-/// and no more.
-fn ready(flags: epoll::EventFlags) -> Ready {
-    use epoll::EventFlags as Flags;
-    let mut ready = Ready::EMPTY;
-    if flags.intersects(Flags::IN | Flags::PRI) {
-        ready |= Ready::READABLE;
+fn flags(interest: Interest) -> EventFlags {
+    let mut flags = EventFlags::empty();
+    if interest.is_readable() {
+        flags |= EventFlags::IN | EventFlags::RDHUP;
     }
-    if flags.contains(Flags::OUT) {
-        ready |= Ready::WRITABLE;
+    if interest.is_writable() {
+        flags |= EventFlags::OUT;
     }
-    if flags.contains(Flags::HUP) || flags.contains(Flags::IN | Flags::RDHUP) {
-        ready |= Ready::READ_CLOSED;
+    if interest.is_priority() {
+        flags |= EventFlags::PRI;
     }
-    if flags.contains(Flags::HUP) || flags.contains(Flags::OUT | Flags::ERR) || flags == Flags::ERR
-    {
-        ready |= Ready::WRITE_CLOSED;
-    }
-    if flags.contains(Flags::ERR) {
-        ready |= Ready::ERROR;
-    }
-    if flags.contains(Flags::PRI) {
-        ready |= Ready::PRIORITY;
-    }
-    ready
+    flags
+}
+
+fn ready(flags: EventFlags) -> Ready {
+    let is_hung_up = flags.contains(EventFlags::HUP);
+    let is_error = flags.contains(EventFlags::ERR);
+    let is_read_closed = is_hung_up || flags.contains(EventFlags::IN | EventFlags::RDHUP);
+    let is_write_closed =
+        is_hung_up || flags.contains(EventFlags::OUT | EventFlags::ERR) || flags == EventFlags::ERR;
+    let all = [
+        (flags.intersects(EventFlags::IN | EventFlags::PRI), Ready::READABLE),
+        (flags.contains(EventFlags::OUT), Ready::WRITABLE),
+        (is_read_closed, Ready::READ_CLOSED),
+        (is_write_closed, Ready::WRITE_CLOSED),
+        (flags.contains(EventFlags::PRI), Ready::PRIORITY),
+        (is_error, Ready::ERROR),
+    ];
+    all.iter().filter(|(is_so, _)| *is_so).fold(Ready::EMPTY, |ready, (_, this)| ready | *this)
 }
