@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod futures;
+pub mod net;
 pub mod resident;
 
 use heist::runtime::{Builder, Runtime};
