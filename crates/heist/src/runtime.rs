@@ -19,6 +19,7 @@ pub(crate) use global::current_or_global;
 pub use handle::Handle;
 pub use metrics::RuntimeMetrics;
 pub use pinned::spawn_pinned;
+pub(crate) use shutdown_error::ShutDown;
 pub use shutdown_error::is_rt_shutdown_err;
 
 pub use crate::env::SystemCall;

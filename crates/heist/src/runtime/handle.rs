@@ -3,11 +3,12 @@
 use super::block_in_place;
 use super::block_on::block_on;
 use super::context::{self, EnterGuard, TryCurrentError};
+use super::shutdown_error::ShutDown;
 use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
 use crate::reactor::Reactors;
 use crate::scheduler::Scheduler;
-use crate::scheduler::blocking::Closure;
+use crate::scheduler::blocking::{Closure, IsClosed};
 use crate::task::{self, JoinHandle};
 use std::fmt;
 use std::future::Future;
@@ -88,6 +89,27 @@ impl Handle {
         let (task, join) = task::new(Closure::new(closure), Location::caller());
         self.scheduler.blocking.submit(task, self);
         join
+    }
+
+    /// As [`spawn_blocking`](Self::spawn_blocking), for what was promised when it was accepted: it is
+    /// run, and waited for, though the runtime go down before it has a thread.
+    ///
+    /// # Errors
+    /// If the runtime is down; then the closure has been dropped.
+    #[track_caller]
+    pub(crate) fn spawn_mandatory_blocking<F, R>(
+        &self,
+        closure: F,
+    ) -> Result<JoinHandle<R>, ShutDown>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let (task, join) = task::new(Closure::new(closure), Location::caller());
+        match self.scheduler.blocking.submit_mandatory(task, self) {
+            Ok(()) => Ok(join),
+            Err(IsClosed) => Err(ShutDown),
+        }
     }
 
     /// As [`spawn_blocking`](Self::spawn_blocking), with a name for reports.
