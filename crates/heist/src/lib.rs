@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`process`], [`signal`] | child processes; signals of the system |
 //! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
 //!
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
@@ -28,9 +29,11 @@
 mod canary;
 mod env;
 mod metrics;
+pub mod process;
 mod reactor;
 pub mod runtime;
 mod scheduler;
+pub mod signal;
 mod stall;
 pub mod task;
 mod tokio_parts;
