@@ -4,7 +4,7 @@ use super::reaper::{Reaper, Waited};
 use super::{ChildStderr, ChildStdin, ChildStdout, orphans};
 use crate::io::{AsyncRead, AsyncReadExt};
 use crate::reactor::Reactors;
-use crate::runtime::Handle;
+use crate::runtime::{Handle, is_rt_shutdown_err};
 use crate::task::coop;
 use std::fmt;
 use std::future::poll_fn;
@@ -200,9 +200,9 @@ impl Running {
                 Waited::Lost(error) => return Poll::Ready(Err(error)),
                 Waited::NoNews(error) => error,
             };
-            // Its runtime is gone, and it is awaited in another.
+            // Its runtime is gone, but perhaps it is awaited in another.
             let here = Handle::try_current().ok().and_then(|handle| handle.reactors_if_io());
-            match here.filter(|here| !here.is_shut_down() && !self.reaper().is_in(here)) {
+            match here.filter(|here| is_rt_shutdown_err(&error) && !self.reaper().is_in(here)) {
                 Some(here) => self.reaper().move_to(&here)?,
                 None => return Poll::Ready(Err(error)),
             }

@@ -22,7 +22,7 @@ enum News {
     Pidfd(Evented<OwnedFd>),
     /// The exit of any child: each time it is asked whether it was this one. For systems without the
     /// other, for sandboxes that forbid it, and for processes that are traced.
-    Sigchld { signal: Signal, reactors: Arc<Reactors> },
+    Sigchld(Signal),
 }
 
 /// How waiting has ended.
@@ -31,7 +31,8 @@ pub(super) enum Waited {
     Exited(ExitStatus),
     /// Nobody will ever know: somebody else has waited for it.
     Lost(io::Error),
-    /// The runtime tells no news any more, most likely because it was shut down; see [`Reaper::move_to`].
+    /// The runtime tells no news any more, most likely because it was shut down; see
+    /// [`Reaper::move_to`].
     NoNews(io::Error),
 }
 
@@ -47,9 +48,9 @@ impl News {
         }
     }
 
+    /// Told in every runtime that waits for signals, so this one may be shut down.
     fn sigchld(reactors: &Arc<Reactors>) -> io::Result<News> {
-        let signal = listen(SignalKind::child(), reactors)?;
-        Ok(News::Sigchld { signal, reactors: Arc::clone(reactors) })
+        Ok(News::Sigchld(listen(SignalKind::child(), reactors)?))
     }
 }
 
@@ -86,11 +87,7 @@ impl Reaper {
 
     /// Whether it is the runtime of `reactors` that waits for it.
     pub(super) fn is_in(&self, reactors: &Arc<Reactors>) -> bool {
-        let own = match &self.news {
-            News::Pidfd(pidfd) => pidfd.reactors(),
-            News::Sigchld { reactors, .. } => reactors,
-        };
-        Arc::ptr_eq(own, reactors)
+        matches!(&self.news, News::Pidfd(pidfd) if Arc::ptr_eq(pidfd.reactors(), reactors))
     }
 
     /// Waits until it has exited.
@@ -99,7 +96,6 @@ impl Reaper {
             match &mut self.news {
                 News::Pidfd(pidfd) => {
                     let event = match ready!(pidfd.poll_ready(cx, Direction::Read)) {
-                        Ok(event) if event.is_shutdown => return Poll::Ready(no_runtime()),
                         Ok(event) => event,
                         Err(error) => return Poll::Ready(Waited::NoNews(error)),
                     };
@@ -117,14 +113,11 @@ impl Reaper {
                         Err(error) => return Poll::Ready(Waited::NoNews(error)),
                     }
                 }
-                News::Sigchld { signal, reactors } => {
+                News::Sigchld(signal) => {
                     // The waker is left before the process is asked, so that an exit is seen by one of both.
                     let is_told = signal.poll_recv(cx).is_ready();
                     if let Some(waited) = ask(&mut self.child) {
                         return Poll::Ready(waited);
-                    }
-                    if reactors.is_shut_down() {
-                        return Poll::Ready(no_runtime());
                     }
                     if !is_told {
                         return Poll::Pending;
@@ -140,8 +133,4 @@ fn ask(child: &mut Child) -> Option<Waited> {
         Ok(status) => status.map(Waited::Exited),
         Err(error) => Some(Waited::Lost(error)),
     }
-}
-
-fn no_runtime() -> Waited {
-    Waited::NoNews(io::Error::other("Child: the runtime has been shut down; await it in another"))
 }

@@ -98,16 +98,20 @@ impl Board {
     }
 
     /// The runtime of `reactors` waits for the bell from now on, if it does not yet (step 3).
+    ///
+    /// # Errors
+    /// If it has been shut down, or there are no descriptors left.
     fn attend(&'static self, reactors: &Arc<Reactors>) -> io::Result<()> {
         let mut runtimes = lock(&self.runtimes);
         if runtimes.iter().any(|runtime| ptr::eq(runtime.as_ptr(), Arc::as_ptr(reactors))) {
             return Ok(());
         }
         let rings = self.rings.try_clone()?;
+        let rings = Evented::registered(Arc::clone(reactors), rings, Interest::READABLE)
+            .map_err(|(_, error)| error)?;
         let runtime = Arc::downgrade(reactors);
         runtimes.push(Weak::clone(&runtime));
         drop(runtimes);
-        let rings = Evented::new(Arc::clone(reactors), rings, Interest::READABLE);
         let attendance = Attendance { board: self, runtime };
         Errand::begin(async move { attendance.listen(rings).await });
         Ok(())
@@ -182,10 +186,8 @@ struct Attendance {
 impl Attendance {
     /// Until the runtime is shut down.
     async fn listen(&self, rings: Evented<UnixStream>) {
+        // The error is that of a runtime that was shut down.
         while let Ok(event) = rings.ready(Interest::READABLE).await {
-            if event.is_shutdown {
-                return;
-            }
             // Emptied before it is looked at what has arrived: what arrives later rings again.
             let mut bytes = [0; 128];
             while matches!((&*rings).read(&mut bytes), Ok(count) if count > 0) {}
@@ -241,8 +243,8 @@ impl Listener {
         }
         drop(waker);
         // After the waker is in its place: a runtime that goes down now finds it.
-        if let Some(reactors) = reactors().filter(|reactors| !reactors.is_shut_down()) {
-            // Without descriptors left, the runtime where it began to listen still attends.
+        if let Some(reactors) = reactors() {
+            // If this one cannot, another may, such as that where it began to listen.
             let _ = self.board.attend(&reactors);
         }
         Poll::Pending

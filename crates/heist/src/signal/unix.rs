@@ -67,9 +67,6 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 
 /// As [`signal`], in the runtime of `reactors`.
 pub(crate) fn listen(kind: SignalKind, reactors: &Arc<Reactors>) -> io::Result<Signal> {
-    if reactors.is_shut_down() {
-        return Err(io::Error::other("signal: the runtime has been shut down"));
-    }
     Ok(Signal { listener: Listener::new(kind, reactors)? })
 }
 
