@@ -80,6 +80,8 @@ pub(crate) const BLOCKING_NO_SETTLE_FENCE: Canary = Canary::new("blocking no set
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
 /// A wake-up does not wait until the sleeper sleeps.
 pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");
+/// A sleeper that sleeps elsewhere is not roused there.
+pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
 /// Sysmon does not order its wish for a seat before its look at the worker's tick.

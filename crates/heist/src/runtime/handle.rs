@@ -5,12 +5,14 @@ use super::block_on::block_on;
 use super::context::{self, EnterGuard, TryCurrentError};
 use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
+use crate::reactor::Reactors;
 use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::Closure;
 use crate::task::{self, JoinHandle};
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
+use std::sync::Arc;
 
 /// A handle on a runtime; cheap to clone. It does not keep the runtime from shutting down: what is
 /// spawned afterwards is cancelled.
@@ -121,6 +123,22 @@ impl Handle {
         let _polling = context::Polling::begin();
         let _counting = metrics::count_outside(&self.scheduler.outside);
         wait()
+    }
+
+    /// The reactors, for an `api` that does I/O.
+    #[track_caller]
+    pub(crate) fn reactors_for_io(&self, api: &str) -> Arc<Reactors> {
+        match &self.scheduler.config().reactors {
+            Some(reactors) if reactors.has_io() => Arc::clone(reactors),
+            _ => panic!(
+                "{api}: this runtime does no I/O: call `enable_io` or `enable_all` on its Builder"
+            ),
+        }
+    }
+
+    /// The reactors, if the runtime does I/O.
+    pub(crate) fn reactors_if_io(&self) -> Option<Arc<Reactors>> {
+        self.scheduler.config().reactors.clone().filter(|reactors| reactors.has_io())
     }
 
     /// What the runtime counts; also after it was shut down.
