@@ -100,3 +100,17 @@ pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
+/// An event is told before what led to it is visible.
+pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
+/// What was seen before an event takes back what the event told.
+pub(crate) const READINESS_STALE_CLEAR: Canary = Canary::new("readiness stale clear");
+/// Who waits for a source does not look once more after it left its waker.
+pub(crate) const SOURCE_NO_SECOND_LOOK: Canary = Canary::new("source no second look");
+/// Those who wait for a source are not told that its runtime is gone.
+pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down silent");
+/// An event reaches whoever has the place of the source that it was for.
+pub(crate) const SOURCES_ANY_GENERATION: Canary = Canary::new("sources any generation");
+/// A source is registered with reactors that are closed.
+pub(crate) const SOURCES_CLOSE_UNSEEN: Canary = Canary::new("sources close unseen");
+/// A registration leaves its old reactor before the new one watches it.
+pub(crate) const REGISTRATION_MOVE_FORGETS: Canary = Canary::new("registration move forgets");

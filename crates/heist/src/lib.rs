@@ -28,6 +28,7 @@
 
 mod canary;
 mod env;
+pub mod io;
 mod metrics;
 pub mod process;
 mod reactor;
@@ -40,4 +41,4 @@ mod tokio_parts;
 
 pub use heist_macros::{main, test};
 pub use task::spawn;
-pub use tokio_parts::{io, join, pin, select, sync, try_join};
+pub use tokio_parts::{join, pin, select, sync, try_join};

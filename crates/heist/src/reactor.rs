@@ -7,9 +7,11 @@ mod errand;
 mod guard;
 pub(crate) mod io;
 mod poller;
+mod shut_down;
 pub(crate) mod timers;
 
 pub(crate) use errand::Errand;
+pub(crate) use shut_down::ShutDown;
 
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};

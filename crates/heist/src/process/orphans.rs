@@ -22,7 +22,7 @@ pub(super) fn adopt(reaper: Reaper) {
         };
         // Where the status cannot be known there is no zombie either.
         if let Waited::Exited(_) | Waited::Lost(_) = waited {
-            ward.0 = None;
+            drop(ward.0.take());
         }
     });
 }
