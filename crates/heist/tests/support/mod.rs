@@ -3,6 +3,7 @@
 
 pub mod futures;
 pub mod resident;
+pub mod signals;
 
 use heist::runtime::{Builder, Runtime};
 use std::sync::Arc;
