@@ -1,6 +1,7 @@
 //! What the tests share.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod children;
 pub mod futures;
 pub mod resident;
 pub mod signals;
