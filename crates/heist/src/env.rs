@@ -5,6 +5,7 @@ mod affinity;
 mod clock;
 pub(crate) mod log;
 mod parker;
+pub(crate) mod pidfd;
 mod threads;
 
 pub use activity::SystemCall;

@@ -22,6 +22,7 @@
 //! | [`net`] | sockets, pipes, and the lookup of names |
 //! | [`fs`] | files and directories |
 //! | [`io`] | the traits of I/O and their helpers, from the tokio crate; standard input and output |
+//! | [`process`], [`signal`] | child processes; signals of the system |
 //! | [`sync`] | channels and locks, from the tokio crate without its runtime |
 //!
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
@@ -34,9 +35,11 @@ pub mod fs;
 pub mod io;
 mod metrics;
 pub mod net;
+pub mod process;
 mod reactor;
 pub mod runtime;
 mod scheduler;
+pub mod signal;
 mod stall;
 pub mod task;
 mod tokio_parts;

@@ -3,12 +3,14 @@
 //!
 //! A reactor never touches a run queue: it calls wakers.
 
+mod errand;
 mod guard;
 pub(crate) mod io;
 mod poller;
 mod shut_down;
 pub(crate) mod timers;
 
+pub(crate) use errand::Errand;
 pub(crate) use shut_down::ShutDown;
 
 use crossbeam_utils::CachePadded;
@@ -127,10 +129,10 @@ impl Reactors {
         ptr::eq(reactors, self).then_some(seat)
     }
 
-    /// A seat for one who has none: one after the other.
-    pub(crate) fn any(&self) -> usize {
+    /// That seat; for one who has none, one after the other.
+    pub(crate) fn here_or_any(&self) -> usize {
         // Relaxed: that the numbers differ is all that is asked of them.
-        self.next.fetch_add(1, Ordering::Relaxed) % self.len()
+        self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
     }
 
     /// The timer waits for `deadline`, at the reactor of this seat.

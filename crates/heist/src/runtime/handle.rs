@@ -158,6 +158,11 @@ impl Handle {
         }
     }
 
+    /// The reactors, if the runtime does I/O.
+    pub(crate) fn reactors_if_io(&self) -> Option<Arc<Reactors>> {
+        self.scheduler.config().reactors.clone().filter(|reactors| reactors.has_io())
+    }
+
     /// What the runtime counts; also after it was shut down.
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::new(self.scheduler.clone())
