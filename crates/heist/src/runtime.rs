@@ -14,6 +14,7 @@ mod shutdown_error;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
 
+pub(crate) use crate::reactor::ShutDown;
 pub use block_in_place::block_in_place;
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
@@ -21,7 +22,6 @@ pub(crate) use global::current_or_global;
 pub use handle::Handle;
 pub use metrics::RuntimeMetrics;
 pub use pinned::spawn_pinned;
-pub(crate) use shutdown_error::ShutDown;
 pub use shutdown_error::is_rt_shutdown_err;
 
 pub use crate::env::SystemCall;

@@ -320,9 +320,8 @@ fn try_io_calls_only_what_may_succeed() {
             calls += 1;
             assert!(calls < 100);
         }
-        let not_called = stream.try_io(Interest::READABLE, || -> std::io::Result<()> {
-            panic!("it is not ready")
-        });
+        let not_called = stream
+            .try_io(Interest::READABLE, || -> std::io::Result<()> { panic!("it is not ready") });
         assert_eq!(not_called.unwrap_err().kind(), ErrorKind::WouldBlock);
         // The other direction is not concerned.
         assert_eq!(stream.try_io(Interest::WRITABLE, || Ok(6)).unwrap(), 6);

@@ -185,7 +185,8 @@ fn after_shutdown_there_is_an_error() {
 #[test]
 fn runtimes_do_not_depend_on_each_other() {
     let kind = real_time(9);
-    let mut runtimes: Vec<Runtime> = vec![current_thread(), runtime(1), runtime(2), current_thread()];
+    let mut runtimes: Vec<Runtime> =
+        vec![current_thread(), runtime(1), runtime(2), current_thread()];
     let listen = |rt: &Runtime| rt.block_on(async { signal(kind).unwrap() });
     let mut listeners: Vec<Signal> = runtimes.iter().map(listen).collect();
     while let Some(rt) = runtimes.pop() {

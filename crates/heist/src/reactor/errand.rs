@@ -18,7 +18,9 @@ enum State {
     /// Nobody polls it.
     Waits(Pin<Box<dyn Future<Output = ()> + Send>>),
     /// A thread polls it, and has been woken meanwhile or not.
-    Runs { is_woken: bool },
+    Runs {
+        is_woken: bool,
+    },
     Ended,
 }
 

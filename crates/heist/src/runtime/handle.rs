@@ -3,10 +3,10 @@
 use super::block_in_place;
 use super::block_on::block_on;
 use super::context::{self, EnterGuard, TryCurrentError};
-use super::shutdown_error::ShutDown;
 use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
 use crate::reactor::Reactors;
+use crate::reactor::ShutDown;
 use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::{Closure, IsClosed};
 use crate::task::{self, JoinHandle};
