@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`time`] | waiting for a moment, for so long, at most so long, again and again |
 //! | [`net`] | sockets, pipes, and the lookup of names |
 //! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
 //!
@@ -36,6 +37,7 @@ pub mod runtime;
 mod scheduler;
 mod stall;
 pub mod task;
+pub mod time;
 mod tokio_parts;
 
 pub use heist_macros::{main, test};
