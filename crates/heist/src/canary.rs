@@ -63,6 +63,8 @@ pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failur
 pub(crate) const BLOCKING_CLOSE_SILENT: Canary = Canary::new("blocking close silent");
 /// What has a blocking thread that is on its way is cancelled when the runtime goes down.
 pub(crate) const BLOCKING_CLOSE_TAKES_ALL: Canary = Canary::new("blocking close takes all");
+/// A mandatory closure whose thread has not been called is left to whoever spawned it.
+pub(crate) const BLOCKING_CLOSE_DESERTS: Canary = Canary::new("blocking close deserts");
 /// A closure is put into the queue of blocking threads that is closed.
 pub(crate) const BLOCKING_CLOSE_UNSEEN: Canary = Canary::new("blocking close unseen");
 /// Whether the queue of blocking threads is empty is looked up while closures move to its front.

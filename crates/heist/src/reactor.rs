@@ -3,6 +3,7 @@
 //!
 //! A reactor never touches a run queue: it calls wakers.
 
+mod errand;
 mod guard;
 pub(crate) mod io;
 #[cfg(feature = "test-util")]
@@ -11,6 +12,7 @@ mod poller;
 mod shut_down;
 pub(crate) mod timers;
 
+pub(crate) use errand::Errand;
 pub(crate) use shut_down::ShutDown;
 
 use crossbeam_utils::CachePadded;
@@ -145,10 +147,10 @@ impl Reactors {
         Some(f(reactors, seat))
     }
 
-    /// A seat for one who has none: one after the other.
-    pub(crate) fn any(&self) -> usize {
+    /// That seat; for one who has none, one after the other.
+    pub(crate) fn here_or_any(&self) -> usize {
         // Relaxed: that the numbers differ is all that is asked of them.
-        self.next.fetch_add(1, Ordering::Relaxed) % self.len()
+        self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
     }
 
     /// The timer waits for `deadline`, at the reactor of this seat.

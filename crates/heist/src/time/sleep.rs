@@ -177,7 +177,7 @@ fn register_elsewhere(timer: &Arc<Timer>, deadline: Time, handle: Option<&Handle
     let current = if handle.is_none() { Some(current(api)) } else { None };
     let handle = handle.or(current.as_ref()).expect("one of them is there");
     let reactors = handle.reactors_for_time(api);
-    reactors.register(reactors.any(), timer, deadline)
+    reactors.register(reactors.here_or_any(), timer, deadline)
 }
 
 /// The runtime of the calling thread, if it has timers.
