@@ -1,9 +1,9 @@
 //! Something non-blocking, and its registration with a reactor.
 
-use super::registration::{Registration, Subject};
-use super::source::{ReadyEvent, Source, Wait};
+use super::registration::Registration;
+use super::source::{ReadyEvent, Wait};
 use super::{Direction, Interest, Ready};
-use crate::reactor::{Reactors, ShutDown};
+use crate::reactor::Reactors;
 use crate::task::coop;
 use rustix::io::Errno;
 use std::fmt;
@@ -11,6 +11,7 @@ use std::future::poll_fn;
 use std::io;
 use std::ops::Deref;
 use std::os::fd::AsFd;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::ReadBuf;
@@ -21,11 +22,10 @@ use tokio::io::ReadBuf;
 pub(crate) struct Evented<S: AsFd> {
     /// There until it is dropped.
     inner: Option<S>,
-    source: heist_sync::Arc<Source>,
     registration: Registration,
-    interest: Interest,
-    reactors: Arc<Reactors>,
 }
+
+const TAKEN: &str = "only into_inner and drop take it";
 
 impl<S: AsFd> Evented<S> {
     /// `inner` must be non-blocking. It is waited for with (at most) this `interest`, and assumed to be
@@ -38,16 +38,14 @@ impl<S: AsFd> Evented<S> {
     pub(crate) fn assumed(
         reactors: Arc<Reactors>,
         inner: S,
-        interest: Interest,
+        mut interest: Interest,
         ready: Ready,
     ) -> Self {
-        Evented {
-            inner: Some(inner),
-            source: heist_sync::Arc::new(Source::new(ready)),
-            registration: Registration::new(),
-            interest,
-            reactors,
+        if interest.is_readable() {
+            // What is urgent makes reads end early, see poll_read().
+            interest |= Interest::PRIORITY;
         }
+        Evented { inner: Some(inner), registration: Registration::new(reactors, interest, ready) }
     }
 
     /// Registered at once, and not ready before the reactor says so.
@@ -56,48 +54,39 @@ impl<S: AsFd> Evented<S> {
         inner: S,
         interest: Interest,
     ) -> Result<Self, (S, io::Error)> {
-        let mut evented = Self::assumed(reactors, inner, interest, Ready::EMPTY);
-        match evented.registration.register(&*evented.reactors, evented.subject()) {
-            Ok(()) => Ok(evented),
-            Err(error) => {
-                let inner = evented.inner.take();
-                Err((inner.expect(TAKEN), error))
-            }
+        let registration = Registration::new(reactors, interest, Ready::EMPTY);
+        match registration.register(inner.as_fd()) {
+            Ok(()) => Ok(Evented { inner: Some(inner), registration }),
+            Err(error) => Err((inner, error)),
         }
     }
 
     /// Deregisters it.
     pub(crate) fn into_inner(mut self) -> io::Result<S> {
-        self.deregister()?;
-        Ok(self.inner.take().expect(TAKEN))
+        let inner = self.inner.take().expect(TAKEN);
+        self.registration.deregister(inner.as_fd())?;
+        Ok(inner)
+    }
+
+    /// Deregisters it, as far as that can be done.
+    pub(crate) fn into_inner_anyway(mut self) -> S {
+        let inner = self.inner.take().expect(TAKEN);
+        // Fails if the descriptor was closed meanwhile; then it is gone.
+        let _ = self.registration.deregister(inner.as_fd());
+        inner
     }
 
     /// The reactors, for another source that comes from this one (accepted streams).
     pub(crate) fn reactors(&self) -> &Arc<Reactors> {
-        &self.reactors
+        self.registration.places()
     }
 
-    fn get(&self) -> &S {
+    pub(crate) fn get_ref(&self) -> &S {
         self.inner.as_ref().expect(TAKEN)
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut S {
         self.inner.as_mut().expect(TAKEN)
-    }
-
-    fn subject(&self) -> Subject<'_> {
-        let mut interest = self.interest;
-        if interest.is_readable() {
-            // What is urgent makes reads end early, see poll_read().
-            interest |= Interest::PRIORITY;
-        }
-        Subject { source: &self.source, fd: self.get().as_fd(), interest }
-    }
-
-    fn deregister(&self) -> io::Result<()> {
-        let result = self.registration.deregister(&*self.reactors, self.get().as_fd());
-        self.source.abandon();
-        result
     }
 }
 
@@ -111,41 +100,26 @@ impl<S: AsFd> Evented<S> {
         cx: &mut Context<'_>,
         direction: Direction,
     ) -> Poll<io::Result<ReadyEvent>> {
-        let event = match self.source.look(direction.interest()) {
-            Some(event) => event,
-            None => {
-                self.registration.prepare(&*self.reactors, self.subject())?;
-                ready!(self.source.poll(direction, cx))
-            }
-        };
-        Poll::Ready(alive(event))
+        self.registration.poll_ready(self.get_ref().as_fd(), direction, cx)
     }
 
     /// It was not ready after all: what `event` says, unless something came since. What is closed stays so.
     pub(crate) fn clear_ready(&self, event: ReadyEvent) {
-        self.source.clear(event);
+        self.registration.source().clear(event);
     }
 
-    /// Waits until it may be ready for some of `interest`. Any number of tasks may wait so.
+    /// Waits until it may be ready for some of `interest`. Any number of tasks may wait so. Takes no
+    /// budget.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<ReadyEvent> {
-        let mut wait = Wait::new(&self.source, interest);
-        poll_fn(|cx| self.poll_wait(&mut wait, interest, cx)).await
+        let fd = self.get_ref().as_fd();
+        let mut wait = Wait::new(self.registration.source(), interest);
+        poll_fn(|cx| self.registration.poll_wait(fd, &mut wait, cx)).await
     }
 
-    fn poll_wait(
-        &self,
-        wait: &mut Wait<'_>,
-        interest: Interest,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<ReadyEvent>> {
-        let event = match self.source.look(interest) {
-            Some(event) => event,
-            None => {
-                self.registration.prepare(&*self.reactors, self.subject())?;
-                ready!(wait.poll(cx))
-            }
-        };
-        Poll::Ready(alive(event))
+    /// An operation found that it is not ready, and so not closed either, whatever an error made it look
+    /// like.
+    fn refute(&self, event: ReadyEvent) {
+        self.registration.source().refute(event);
     }
 }
 
@@ -162,10 +136,8 @@ impl<S: AsFd> Evented<S> {
         let progress = ready!(coop::poll_proceed(cx));
         loop {
             let event = ready!(self.poll_ready(cx, direction))?;
-            match operation(self.get()) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.source.refute(event);
-                }
+            match operation(self.get_ref()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.refute(event),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => {
                     progress.made_progress();
@@ -181,44 +153,17 @@ impl<S: AsFd> Evented<S> {
         interest: Interest,
         mut operation: impl FnMut(&S) -> io::Result<R>,
     ) -> io::Result<R> {
-        let mut wait = Wait::new(&self.source, interest);
-        poll_fn(|cx| {
-            let progress = ready!(coop::poll_proceed(cx));
-            loop {
-                let event = ready!(self.poll_wait(&mut wait, interest, cx))?;
-                match operation(self.get()) {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        ready!(self.poll_not_ready(interest, event, cx));
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    result => {
-                        progress.made_progress();
-                        return Poll::Ready(result);
-                    }
-                }
-            }
-        })
-        .await
+        self.registration.io(self.get_ref(), interest, |inner| operation(inner)).await
     }
 
-    /// An operation for `interest` found nothing. `Pending`: nothing more can be learnt, later perhaps.
-    fn poll_not_ready(
-        &self,
+    /// The same for an operation that changes what is read from.
+    pub(crate) async fn io_mut<R>(
+        &mut self,
         interest: Interest,
-        event: ReadyEvent,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
-        if interest.is_single() {
-            self.source.refute(event);
-            return Poll::Ready(());
-        }
-        // Nobody knows which of the sides was tried: the other may well be closed.
-        self.source.clear(event);
-        if (event.ready & Ready::CLOSED).is_empty() {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
+        mut operation: impl FnMut(&mut S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let inner = self.inner.as_mut().expect(TAKEN);
+        self.registration.io(inner, interest, |inner| operation(inner)).await
     }
 
     /// Calls `operation` once if it may be ready, else returns `WouldBlock`; clears the readiness if that
@@ -228,20 +173,17 @@ impl<S: AsFd> Evented<S> {
         interest: Interest,
         operation: impl FnOnce(&S) -> io::Result<R>,
     ) -> io::Result<R> {
-        // Without a reactor nobody says that it is ready again.
-        let is_unknown = !self.registration.is_registered();
-        let event = self.source.look(interest);
-        if event.is_none() && !is_unknown {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        let result = operation(self.get());
-        let is_refuted = matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
-        match event.filter(|_| is_refuted) {
-            Some(event) if interest.is_single() => self.source.refute(event),
-            Some(event) => self.source.clear(event),
-            None => {}
-        }
-        result
+        self.registration.try_io(interest, || operation(self.get_ref()))
+    }
+
+    /// The same for an operation that changes what is read from.
+    pub(crate) fn try_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        operation: impl FnOnce(&mut S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let inner = self.inner.as_mut().expect(TAKEN);
+        self.registration.try_io(interest, || operation(inner))
     }
 
     /// Reads into `buf`. A read that fills less than the buffer clears the readiness: there is no more,
@@ -256,9 +198,9 @@ impl<S: AsFd> Evented<S> {
     ) -> Poll<io::Result<()>> {
         self.poll_read_and(cx, buf, |event, is_short| {
             // A read of TCP ends before an urgent byte, too, and there may be more behind that. Whoever
-            // sent it, an event told of it or will.
+            // sent it, an event has told of it or will.
             if is_short && !event.is_priority() {
-                self.source.clear(event);
+                self.clear_ready(event);
             }
         })
     }
@@ -282,20 +224,20 @@ impl<S: AsFd> Evented<S> {
         let progress = ready!(coop::poll_proceed(cx));
         loop {
             let event = ready!(self.poll_ready(cx, Direction::Read))?;
-            // SAFETY: (type) nothing is ever made uninitialised: rustix only writes to it.
+            // SAFETY: (type) nothing is made uninitialised: what is read is written there, and no more.
             let room = unsafe { buf.unfilled_mut() };
             let capacity = room.len();
-            match rustix::io::read(self.get(), room) {
+            match rustix::io::read(self.get_ref(), room) {
                 Ok((filled, _)) => {
                     let len = filled.len();
-                    // SAFETY: (type) the next `len` bytes have just been filled.
+                    // SAFETY: (type) the first `len` bytes of what was unfilled are filled.
                     unsafe { buf.assume_init(len) };
                     buf.advance(len);
                     then(event, 0 < len && len < capacity);
                     progress.made_progress();
                     return Poll::Ready(Ok(()));
                 }
-                Err(Errno::AGAIN) => self.source.refute(event),
+                Err(Errno::AGAIN) => self.refute(event),
                 Err(Errno::INTR) => {}
                 Err(error) => {
                     progress.made_progress();
@@ -305,7 +247,7 @@ impl<S: AsFd> Evented<S> {
         }
     }
 
-    /// Writes; the same as in [`poll_read`](Self::poll_read) for less than all.
+    /// Writes. If that was less than all, there is no more room, and an event will come with the next.
     pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
     where
         for<'a> &'a S: io::Write,
@@ -322,8 +264,13 @@ impl<S: AsFd> Evented<S> {
     where
         for<'a> &'a S: io::Write,
     {
-        let len = bufs.iter().map(|buf| buf.len()).sum();
-        self.poll_write_of(cx, len, |mut inner| io::Write::write_vectored(&mut inner, bufs))
+        let write = |mut inner: &S| io::Write::write_vectored(&mut inner, bufs);
+        // With more buffers than the system takes at once, less than all does not mean that it is full.
+        let len = match bufs.len() <= MOST_BUFFERS {
+            true => bufs.iter().fold(0, |len: usize, buf| len.saturating_add(buf.len())),
+            false => 0,
+        };
+        self.poll_write_of(cx, len, write)
     }
 
     #[inline]
@@ -336,11 +283,11 @@ impl<S: AsFd> Evented<S> {
         let progress = ready!(coop::poll_proceed(cx));
         loop {
             let event = ready!(self.poll_ready(cx, Direction::Write))?;
-            let result = write(self.get());
+            let result = write(self.get_ref());
             match &result {
-                Ok(written) if 0 < *written && *written < len => self.source.clear(event),
+                Ok(written) if 0 < *written && *written < len => self.clear_ready(event),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.source.refute(event);
+                    self.refute(event);
                     continue;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -352,31 +299,93 @@ impl<S: AsFd> Evented<S> {
     }
 }
 
-const TAKEN: &str = "only into_inner and drop take it";
+/// Linux takes this many buffers in a call (UIO_MAXIOV), and std passes on no more.
+const MOST_BUFFERS: usize = 1024;
 
-fn alive(event: ReadyEvent) -> io::Result<ReadyEvent> {
-    if event.is_shutdown() { Err(ShutDown.into()) } else { Ok(event) }
+impl Registration {
+    async fn io<I: AsFd, R>(
+        &self,
+        mut inner: I,
+        interest: Interest,
+        mut operation: impl FnMut(&mut I) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let mut wait = Wait::new(self.source(), interest);
+        poll_fn(move |cx| {
+            let progress = ready!(coop::poll_proceed(cx));
+            loop {
+                let event = ready!(self.poll_wait(inner.as_fd(), &mut wait, cx))?;
+                match operation(&mut inner) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        if self.not_ready(interest, event) {
+                            cx.waker().wake_by_ref();
+                            return Poll::Pending;
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    result => {
+                        progress.made_progress();
+                        return Poll::Ready(result);
+                    }
+                }
+            }
+        })
+        .await
+    }
+
+    fn try_io<R>(
+        &self,
+        interest: Interest,
+        operation: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        // Before the look: nobody but a reactor says that it is ready again.
+        let is_registered = self.is_registered();
+        let event = self.source().look(interest);
+        if event.is_none() && is_registered {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let result = operation();
+        let is_refuted = matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        if let Some(event) = event.filter(|_| is_refuted) {
+            self.not_ready(interest, event);
+        }
+        result
+    }
+
+    /// An operation for `interest` found nothing. `true`: and yet `event` stays, for a side is closed,
+    /// and nobody knows which of the sides was tried.
+    fn not_ready(&self, interest: Interest, event: ReadyEvent) -> bool {
+        if interest.is_single() {
+            self.source().refute(event);
+            return false;
+        }
+        self.source().clear(event);
+        !(event.ready & Ready::CLOSED).is_empty()
+    }
 }
 
 impl<S: AsFd> Deref for Evented<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        self.get()
+        self.get_ref()
     }
 }
 
 impl<S: AsFd> Drop for Evented<S> {
     fn drop(&mut self) {
-        if self.inner.is_some() {
-            // The descriptor is closed next; what cannot be deregistered is gone then.
-            let _ = self.deregister();
+        if let Some(inner) = &self.inner {
+            // The descriptor is closed next. What could not be deregistered reaches nobody.
+            let _ = self.registration.deregister(inner.as_fd());
         }
     }
 }
 
+/// What is shared is behind atomics and locks under which no code of others runs.
+impl<S: AsFd> UnwindSafe for Evented<S> {}
+impl<S: AsFd> RefUnwindSafe for Evented<S> {}
+
 impl<S: AsFd + fmt::Debug> fmt::Debug for Evented<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.get().fmt(f)
+        self.inner.fmt(f)
     }
 }

@@ -1,12 +1,15 @@
 //! Which reactor watches a source. It is chosen by the first one who waits, and may change.
 
-use super::Interest;
-use super::source::Source;
+use super::source::{ReadyEvent, Source, Wait};
 use super::sources::{Key, Sources};
+use super::{Direction, Interest, Ready};
 use crate::canary;
-use heist_sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::reactor::{Reactors, ShutDown};
+use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 /// After how many waits in a row from the same other seat a registration moves there. Guessed: often
 /// enough that a task that was stolen once does not take its sockets along, and stays.
@@ -16,8 +19,8 @@ const MOVE_AFTER: u8 = 4;
 pub(super) trait Places {
     /// The seat of the calling worker.
     fn here(&self) -> Option<usize>;
-    /// A seat for one who has none.
-    fn any(&self) -> usize;
+    /// That one, or any for one who has none.
+    fn here_or_any(&self) -> usize;
     fn sources(&self, seat: usize) -> &Sources;
     fn watch(
         &self,
@@ -74,39 +77,94 @@ impl Home {
     }
 }
 
-/// What is registered: a source, its descriptor, and what is asked of the reactor.
-#[derive(Clone, Copy)]
-pub(super) struct Subject<'a> {
-    pub(super) source: &'a Arc<Source>,
-    pub(super) fd: BorrowedFd<'a>,
-    pub(super) interest: Interest,
-}
-
-pub(super) struct Registration {
+/// A source, and the reactor that watches it. The descriptor is its owner's, who lends it where it is
+/// needed.
+pub(super) struct Registration<P = Reactors> {
+    source: heist_sync::Arc<Source>,
+    places: Arc<P>,
     /// The seat is changed under the lock only.
     home: AtomicU64,
     /// What the reactor knows the source by. Nothing if there is none.
     key: Mutex<Key>,
+    /// What is asked of the reactor.
+    interest: Interest,
 }
 
-impl Registration {
-    pub(super) fn new() -> Self {
-        Registration { home: AtomicU64::new(Home::at(NONE).0), key: Mutex::new(Key(0)) }
+/// For those who wait.
+impl<P: Places> Registration<P> {
+    /// Not registered yet, and assumed to be `ready`.
+    pub(super) fn new(places: Arc<P>, interest: Interest, ready: Ready) -> Self {
+        Registration {
+            source: heist_sync::Arc::new(Source::new(ready)),
+            places,
+            home: AtomicU64::new(Home::at(NONE).0),
+            key: Mutex::new(Key(0)),
+            interest,
+        }
+    }
+
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(super) fn places(&self) -> &Arc<P> {
+        &self.places
     }
 
     pub(super) fn is_registered(&self) -> bool {
         self.load().seat().is_some()
     }
 
+    /// Waits in a direction, in the place of whoever did before.
+    #[inline]
+    pub(super) fn poll_ready(
+        &self,
+        fd: BorrowedFd<'_>,
+        direction: Direction,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        let event = match self.source.look(direction.interest()) {
+            Some(event) => event,
+            None => {
+                self.prepare(fd)?;
+                ready!(self.source.poll(direction, cx))
+            }
+        };
+        Poll::Ready(alive(event))
+    }
+
+    /// Waits as one of any number of futures.
+    pub(super) fn poll_wait(
+        &self,
+        fd: BorrowedFd<'_>,
+        wait: &mut Wait<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        let event = match self.source.look(wait.interest()) {
+            Some(event) => event,
+            None => {
+                self.prepare(fd)?;
+                ready!(wait.poll(cx))
+            }
+        };
+        Poll::Ready(alive(event))
+    }
+}
+
+fn alive(event: ReadyEvent) -> io::Result<ReadyEvent> {
+    if event.is_shutdown() { Err(ShutDown.into()) } else { Ok(event) }
+}
+
+/// Which reactor watches.
+impl<P: Places> Registration<P> {
     /// Somebody is about to wait: there must be a reactor that watches, and it should be the right one.
     #[inline]
-    pub(super) fn prepare(&self, places: &impl Places, subject: Subject<'_>) -> io::Result<()> {
+    fn prepare(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let home = self.load();
-        let here = places.here();
         if home.seat().is_none() {
-            return self.register(places, subject);
+            return self.register(fd);
         }
-        let Some(here) = here else { return Ok(()) };
+        let Some(here) = self.places.here() else { return Ok(()) };
         let new = home.waited_from(here);
         if new == home {
             return Ok(());
@@ -116,18 +174,18 @@ impl Registration {
             let relaxed = Ordering::Relaxed;
             let _ = self.home.compare_exchange(home.0, new.0, relaxed, relaxed);
         } else {
-            self.move_to(here, places, subject);
+            self.move_to(here, fd);
         }
         Ok(())
     }
 
     /// Has it watched, here if this is a worker.
     #[cold]
-    pub(super) fn register(&self, places: &impl Places, subject: Subject<'_>) -> io::Result<()> {
+    pub(super) fn register(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let mut key = self.lock();
         if self.load().seat().is_none() {
-            let seat = places.here().unwrap_or_else(|| places.any());
-            *key = watch(seat, places, subject)?;
+            let seat = self.places.here_or_any();
+            *key = self.watch(seat, fd)?;
             self.settle(Home::at(seat as u64));
         }
         Ok(())
@@ -135,17 +193,14 @@ impl Registration {
 
     /// The new reactor watches before the old one stops. If it cannot, all stays as it is.
     #[cold]
-    fn move_to(&self, seat: usize, places: &impl Places, subject: Subject<'_>) {
+    fn move_to(&self, seat: usize, fd: BorrowedFd<'_>) {
         let mut key = self.lock();
         let Some(old) = self.load().seat() else { return };
         let mut home = old;
         if old != seat {
-            if canary::REGISTRATION_MOVE_FORGETS.sings() {
-                places.sources(old).remove(*key);
-            }
-            if let Ok(new_key) = watch(seat, places, subject) {
+            if let Ok(new_key) = self.watch(seat, fd) {
                 // It is gone from the old reactor whatever the poller says.
-                let _ = unwatch(old, places, *key, subject.fd);
+                let _ = self.unwatch(old, *key, fd);
                 *key = new_key;
                 home = seat;
             }
@@ -153,12 +208,32 @@ impl Registration {
         self.settle(Home::at(home as u64));
     }
 
-    /// No reactor watches it any more, and no event reaches it.
-    pub(super) fn deregister(&self, places: &impl Places, fd: BorrowedFd<'_>) -> io::Result<()> {
+    /// No reactor watches it any more, and no event reaches it. Nobody can wait, and the wakers are
+    /// dropped: they may own what owns this.
+    pub(super) fn deregister(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let key = self.lock();
-        let Some(seat) = self.load().seat() else { return Ok(()) };
+        let unwatched = match self.load().seat() {
+            Some(seat) => self.unwatch(seat, *key, fd),
+            None => Ok(()),
+        };
         self.settle(Home::at(NONE));
-        unwatch(seat, places, *key, fd)
+        drop(key);
+        self.source.abandon();
+        unwatched
+    }
+
+    fn watch(&self, seat: usize, fd: BorrowedFd<'_>) -> io::Result<Key> {
+        let key = self.places.sources(seat).insert(&self.source)?;
+        let watched = self.places.watch(seat, fd, key.0, self.interest);
+        if watched.is_err() {
+            self.places.sources(seat).remove(key);
+        }
+        watched.map(|()| key)
+    }
+
+    fn unwatch(&self, seat: usize, key: Key, fd: BorrowedFd<'_>) -> io::Result<()> {
+        self.places.sources(seat).remove(key);
+        self.places.unwatch(seat, fd)
     }
 
     fn load(&self) -> Home {
@@ -174,18 +249,4 @@ impl Registration {
     fn lock(&self) -> MutexGuard<'_, Key> {
         self.key.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
-}
-
-fn watch(seat: usize, places: &impl Places, subject: Subject<'_>) -> io::Result<Key> {
-    let key = places.sources(seat).insert(subject.source)?;
-    let watched = places.watch(seat, subject.fd, key.0, subject.interest);
-    if watched.is_err() {
-        places.sources(seat).remove(key);
-    }
-    watched.map(|()| key)
-}
-
-fn unwatch(seat: usize, places: &impl Places, key: Key, fd: BorrowedFd<'_>) -> io::Result<()> {
-    places.sources(seat).remove(key);
-    places.unwatch(seat, fd)
 }
