@@ -4,6 +4,7 @@
 pub mod children;
 pub mod futures;
 pub mod resident;
+pub mod seccomp;
 pub mod signals;
 
 use heist::runtime::{Builder, Runtime};
