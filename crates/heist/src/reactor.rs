@@ -3,33 +3,287 @@
 //!
 //! A reactor never touches a run queue: it calls wakers.
 
+mod errand;
+mod guard;
 pub(crate) mod io;
 mod poller;
+mod shut_down;
+pub(crate) mod timers;
 
-use poller::Poller;
-use std::sync::Arc;
+pub(crate) use errand::Errand;
+pub(crate) use shut_down::ShutDown;
+
+use crossbeam_utils::CachePadded;
+use guard::{Guard, Post};
+use io::Sources;
+use poller::{Events, Poller};
+use std::cell::Cell;
+use std::fmt;
+use std::io as std_io;
+use std::marker::PhantomData;
+use std::ops::Index;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::task::Waker;
+use std::time::Duration;
+use timers::{Clock, Registered, Time, Timer, Timers};
 
 /// The reactors of a runtime, one a seat.
 pub(crate) struct Reactors {
-    reactors: Box<[Reactor]>,
+    reactors: Box<[CachePadded<Reactor>]>,
+    guard: Option<Guard>,
+    pub(crate) clock: Arc<Clock>,
+    /// Who gets the next source or timer that comes from no seat; counts on and on.
+    next: AtomicUsize,
+    has_io: bool,
+    has_time: bool,
+}
+
+/// What a runtime's builder decides about them.
+pub(crate) struct Config {
+    pub(crate) seats: usize,
+    pub(crate) is_guarded: bool,
+    pub(crate) has_io: bool,
+    pub(crate) has_time: bool,
 }
 
 /// The reactor of a seat.
 pub(crate) struct Reactor {
     poller: Poller,
+    sources: Sources,
+    timers: Timers,
+    clock: Arc<Clock>,
+    /// When it was looked at last.
+    turned_at: AtomicU64,
+    post: Post,
+    turn: Mutex<Turn>,
+}
+
+/// What is needed for looking. Whoever looks, or sleeps, has the lock.
+struct Turn {
+    events: Events,
+    wakers: Vec<Waker>,
+}
+
+/// How many timers one turn fires at most, for the same reason as there is a limit on events: the rest
+/// comes with the next.
+const TIMERS_PER_TURN: usize = 128;
+
+thread_local! {
+    /// The reactors whose seat this thread's worker sits on, and which seat that is.
+    static HERE: Cell<(*const Reactors, usize)> = const { Cell::new((ptr::null(), 0)) };
+}
+
+/// The calling thread's worker sits on a seat, as long as this lives.
+pub(crate) struct Sits<'a> {
+    outer: (*const Reactors, usize),
+    _reactors: PhantomData<&'a Reactors>,
+}
+
+impl Drop for Sits<'_> {
+    fn drop(&mut self) {
+        HERE.set(self.outer);
+    }
 }
 
 impl Reactors {
-    /// The number of the seat that the calling thread sits on, if it is a worker of this runtime.
+    /// One for each of so many seats, which may be left if they are guarded.
+    ///
+    /// # Errors
+    /// If the process has too many files open.
+    pub(crate) fn new(config: Config) -> std_io::Result<Self> {
+        let Config { seats, is_guarded, has_io, has_time } = config;
+        let clock = Arc::new(Clock::new());
+        let reactor = |_| Reactor::new(Arc::clone(&clock)).map(CachePadded::new);
+        let reactors = (0..seats).map(reactor).collect::<std_io::Result<Box<[_]>>>()?;
+        let guard = || Guard::new(reactors.iter().map(|reactor| &**reactor));
+        let guard = is_guarded.then(guard).transpose()?;
+        Ok(Reactors { reactors, guard, clock, next: AtomicUsize::new(0), has_io, has_time })
+    }
+
+    /// Whether tasks may wait for I/O.
+    pub(crate) fn has_io(&self) -> bool {
+        self.has_io
+    }
+
+    /// Whether tasks may wait for time.
+    pub(crate) fn has_time(&self) -> bool {
+        self.has_time
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.reactors.len()
+    }
+
+    /// The calling thread's worker sits on this seat.
+    pub(crate) fn sit(&self, seat: usize) -> Sits<'_> {
+        Sits { outer: HERE.replace((self, seat)), _reactors: PhantomData }
+    }
+
+    /// The seat that the calling thread's worker sits on, or sat on when its poll began, if it is one of
+    /// these.
+    #[inline]
     pub(crate) fn here(&self) -> Option<usize> {
-        todo!()
+        let (reactors, seat) = HERE.try_with(Cell::get).ok()?;
+        ptr::eq(reactors, self).then_some(seat)
+    }
+
+    /// That seat; for one who has none, one after the other.
+    pub(crate) fn here_or_any(&self) -> usize {
+        // Relaxed: that the numbers differ is all that is asked of them.
+        self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
+    }
+
+    /// The timer waits for `deadline`, at the reactor of this seat.
+    pub(crate) fn register(&self, seat: usize, timer: &Arc<Timer>, deadline: Time) -> Registered {
+        let registered = self[seat].timers.register(timer, deadline);
+        if let Registered::Waiting { rouse } = registered {
+            if rouse {
+                self[seat].rouse();
+            }
+            self.registered(seat);
+        }
+        registered
+    }
+
+    /// The runtime goes down: whoever waits is woken, and nobody waits any more.
+    pub(crate) fn close(&self) {
+        for reactor in &self.reactors {
+            let mut wakers = Vec::new();
+            reactor.sources.close(&mut wakers);
+            reactor.timers.close(&mut wakers);
+            wakers.into_iter().for_each(wake);
+        }
     }
 }
 
-impl crate::runtime::Handle {
-    /// For an `api` that does I/O. Panics, naming it and the fix, if the runtime has none.
-    #[track_caller]
-    pub(crate) fn reactors_for_io(&self, _api: &str) -> Arc<Reactors> {
-        todo!()
+impl fmt::Debug for Reactors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reactors").field("seats", &self.len()).finish_non_exhaustive()
     }
+}
+
+impl Index<usize> for Reactors {
+    type Output = Reactor;
+
+    #[inline]
+    fn index(&self, seat: usize) -> &Reactor {
+        &self.reactors[seat]
+    }
+}
+
+impl Reactor {
+    fn new(clock: Arc<Clock>) -> std_io::Result<Self> {
+        Ok(Reactor {
+            poller: Poller::new()?,
+            sources: Sources::new(),
+            timers: Timers::new(),
+            clock,
+            turned_at: AtomicU64::new(0),
+            post: Post::default(),
+            turn: Mutex::new(Turn { events: Events::new(), wakers: Vec::new() }),
+        })
+    }
+
+    /// Whether anybody waits for it. If not, there is no need to look.
+    fn is_in_use(&self) -> bool {
+        self.sources.len() > 0 || self.timers.next() != Time::NEVER
+    }
+
+    /// Whether nobody has looked at it for so long.
+    pub(crate) fn is_stale(&self, limit: Duration) -> bool {
+        let turned_at = || Time::from_nanos(self.turned_at.load(Ordering::Relaxed));
+        self.is_in_use() && turned_at().until(self.clock.now()) >= limit
+    }
+
+    /// Looks without waiting; whether anybody was woken. If somebody else is looking, that is enough.
+    pub(crate) fn turn(&self) -> bool {
+        if !self.is_in_use() {
+            return false;
+        }
+        let turn = match self.turn.try_lock() {
+            Ok(turn) => turn,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let mut harvest = Harvest { reactor: self, turn, now: self.clock.now() };
+        harvest.wait(Some(Duration::ZERO));
+        harvest.deliver()
+    }
+
+    /// Sleeps until there is something to deliver, or somebody [`rouse`](Self::rouse)s it. It may wake up for
+    /// nothing.
+    pub(crate) fn sleep(&self) -> Harvest<'_> {
+        // Others have the lock for a moment only.
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut harvest = Harvest { reactor: self, turn, now: self.clock.now() };
+        let until = self.timers.lie_down();
+        harvest.wait(until.map(|until| harvest.now.until(until)));
+        self.timers.rise();
+        harvest.now = self.clock.now();
+        harvest
+    }
+
+    /// Ends the sleep of who sleeps in it, or of the next one to do so.
+    pub(crate) fn rouse(&self) {
+        self.poller.wake();
+    }
+
+    /// How long it is to the next timer, if there is one.
+    fn until_next_timer(&self) -> Option<Duration> {
+        let next = self.timers.next();
+        (next != Time::NEVER).then(|| self.clock.now().until(next))
+    }
+}
+
+/// What a look has brought, and has not been delivered yet.
+#[must_use = "somebody waits for it"]
+pub(crate) struct Harvest<'a> {
+    reactor: &'a Reactor,
+    turn: MutexGuard<'a, Turn>,
+    now: Time,
+}
+
+impl Harvest<'_> {
+    fn wait(&mut self, timeout: Option<Duration>) {
+        let Reactor { poller, sources, turned_at, .. } = self.reactor;
+        if timeout == Some(Duration::ZERO) && sources.len() == 0 {
+            self.turn.events.clear();
+        } else {
+            poller.wait(&mut self.turn.events, timeout);
+        }
+        turned_at.store(self.now.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// Whether there is nobody to wake.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.turn.events.is_empty() && self.reactor.timers.next() > self.now
+    }
+
+    /// Wakes who has waited for it; whether there was anybody.
+    pub(crate) fn deliver(mut self) -> bool {
+        let Turn { events, wakers } = &mut *self.turn;
+        self.reactor.sources.dispatch(events.iter(), wakers);
+        if self.reactor.timers.next() <= self.now {
+            self.reactor.timers.advance(self.now, TIMERS_PER_TURN, wakers);
+        }
+        if wakers.is_empty() {
+            return false;
+        }
+        // A waker may be anybody's code. It finds nothing locked here.
+        let mut wakers = std::mem::take(wakers);
+        let reactor = self.reactor;
+        drop(self);
+        wakers.drain(..).for_each(wake);
+        if let Ok(mut turn) = reactor.turn.try_lock() {
+            turn.wakers = wakers;
+        }
+        true
+    }
+}
+
+/// A panic of one waker is nobody's, and least of all that of the others.
+fn wake(waker: Waker) {
+    crate::env::quietly(|| waker.wake());
 }

@@ -13,6 +13,7 @@ mod loom_tests;
 /// |---|---|
 /// | EMPTY | nobody sleeps, and no wake-up is kept |
 /// | PARKED | a thread sleeps, or is about to and holds the lock |
+/// | AWAY | a thread sleeps elsewhere, or is about to: it must be roused there |
 /// | NOTIFIED | a wake-up is kept |
 pub(crate) struct Parker {
     state: AtomicU32,
@@ -23,6 +24,7 @@ pub(crate) struct Parker {
 const EMPTY: u32 = 0;
 const PARKED: u32 = 1;
 const NOTIFIED: u32 = 2;
+const AWAY: u32 = 3;
 
 impl Parker {
     pub(crate) fn new() -> Self {
@@ -62,6 +64,17 @@ impl Parker {
         self.take_wake_up();
     }
 
+    /// Sleeps in `sleep_elsewhere`, unless there is a wake-up. Whether one has come by its end. For one thread
+    /// at a time.
+    pub(crate) fn park_in(&self, sleep_elsewhere: impl FnOnce()) -> bool {
+        // Acquire: pairs with the Release in unpark().
+        let went = self.state.compare_exchange(EMPTY, AWAY, Ordering::Acquire, Ordering::Relaxed);
+        if went.is_ok() {
+            sleep_elsewhere();
+        }
+        self.take_wake_up()
+    }
+
     /// Takes a wake-up that is kept, if there is one: what a sleeper that never sleeps needs.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn try_park(&self) -> bool {
@@ -80,15 +93,24 @@ impl Parker {
 
     /// Wakes the thread that sleeps, or the next one to come.
     pub(crate) fn unpark(&self) {
+        self.unpark_or(|| unreachable!("nobody sleeps elsewhere"));
+    }
+
+    /// The same; if the thread sleeps elsewhere, or is about to, `rouse` must end that sleep.
+    pub(crate) fn unpark_or(&self, rouse: impl FnOnce()) {
         // Release: pairs with the Acquire in take_wake_up().
         let order = canary::PARKER_UNPARK_RELAXED.weakens(Ordering::Release);
-        if self.state.swap(NOTIFIED, order) == PARKED {
-            // From PARKED on the sleeper holds the lock until it sleeps. Having had it, we know
-            // that it does, and that it will not miss the notification.
-            if !canary::PARKER_NO_LOCK.sings() {
-                drop(self.lock());
+        match self.state.swap(NOTIFIED, order) {
+            PARKED => {
+                // From PARKED on the sleeper holds the lock until it sleeps. Having had it, we know
+                // that it does, and that it will not miss the notification.
+                if !canary::PARKER_NO_LOCK.sings() {
+                    drop(self.lock());
+                }
+                self.wake_up.notify_one();
             }
-            self.wake_up.notify_one();
+            AWAY if !canary::PARKER_NOT_ROUSED.sings() => rouse(),
+            _ => {}
         }
     }
 

@@ -1,2 +1,161 @@
-//! The poller.
-pub(super) struct Poller {}
+//! The poller: epoll, edge-triggered. Any thread may use it.
+
+use super::io::{Interest, Ready};
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::{Errno, retry_on_intr};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+pub(crate) struct Poller {
+    epoll: OwnedFd,
+    /// Readable since the last [`wake`](Self::wake), and never read: each write is an edge of its own.
+    bell: OwnedFd,
+}
+
+/// The key of the bell. No source has it: the index in it is larger than any slab.
+const BELL: u64 = u64::MAX;
+
+/// What one wait brings at most. Half a ring: what it wakes must not overflow the queue of the worker that
+/// harvests. The rest comes with the next wait.
+const HARVEST: usize = 128;
+
+/// What a wait has brought: keys, and what their sources are ready for.
+pub(crate) struct Events(Vec<(u64, Ready)>);
+
+impl Events {
+    pub(super) fn new() -> Self {
+        Events(Vec::with_capacity(HARVEST))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Ready)> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Poller {
+    /// # Errors
+    /// If the process has too many files open, or the kernel is too old.
+    pub(crate) fn new() -> io::Result<Self> {
+        let poller = Poller {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+        };
+        let flags = EventFlags::IN | EventFlags::ET;
+        epoll::add(&poller.epoll, &poller.bell, EventData::new_u64(BELL), flags)?;
+        match poller.try_wait(&mut Events::new(), Some(Duration::ZERO)) {
+            Err(error) if error.raw_os_error() == Some(Errno::NOSYS.raw_os_error()) => {
+                let message = "heist waits with epoll_pwait2, which Linux has since 5.11";
+                Err(io::Error::new(io::ErrorKind::Unsupported, message))
+            }
+            waited => waited.map(|()| poller),
+        }
+    }
+
+    /// From now on a wait brings each change of what `fd` is ready for, and first what it is now.
+    pub(crate) fn add(&self, fd: BorrowedFd<'_>, key: u64, interest: Interest) -> io::Result<()> {
+        let flags = flags(interest) | EventFlags::ET;
+        Ok(epoll::add(&self.epoll, fd, EventData::new_u64(key), flags)?)
+    }
+
+    pub(crate) fn remove(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        Ok(epoll::delete(&self.epoll, fd)?)
+    }
+
+    /// Ends the wait that is going on, or the next.
+    pub(crate) fn wake(&self) {
+        let ring = || retry_on_intr(|| rustix::io::write(&self.bell, &1u64.to_ne_bytes()));
+        if ring() == Err(Errno::AGAIN) {
+            // It has been rung 2⁶⁴ times. Reading starts it over.
+            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+            let _ = ring();
+        }
+    }
+
+    /// Waits for events, at most as long as `timeout`; may end without any.
+    pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) {
+        if let Err(error) = self.try_wait(events, timeout) {
+            unreachable!("a poller that could be waited for once always can: {error}");
+        }
+    }
+
+    fn try_wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
+        events.clear();
+        // What no Timespec holds is for ever.
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        let mut buffer = [const { MaybeUninit::uninit() }; HARVEST];
+        match epoll::wait(&self.epoll, &mut buffer, timeout.as_ref()) {
+            Ok((brought, _)) => {
+                let keyed = brought.iter().map(|event| (event.data.u64(), event.flags));
+                let of_sources = keyed.filter(|(key, _)| *key != BELL);
+                events.0.extend(of_sources.map(|(key, flags)| (key, ready(flags))));
+                Ok(())
+            }
+            Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// A poller that waits for others.
+impl Poller {
+    /// `other` can be watched from now on.
+    pub(super) fn add_other(&self, other: &Poller, key: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, &other.epoll, EventData::new_u64(key), EventFlags::ONESHOT)?)
+    }
+
+    /// A wait ends when `other` has events, or if it has some; once.
+    pub(super) fn watch_other(&self, other: &Poller, key: u64) {
+        self.modify(other, key, EventFlags::IN | EventFlags::ONESHOT);
+    }
+
+    pub(super) fn ignore_other(&self, other: &Poller, key: u64) {
+        self.modify(other, key, EventFlags::ONESHOT);
+    }
+
+    fn modify(&self, other: &Poller, key: u64, flags: EventFlags) {
+        let done = epoll::modify(&self.epoll, &other.epoll, EventData::new_u64(key), flags);
+        debug_assert!(done.is_ok(), "added before: {done:?}");
+    }
+}
+
+fn flags(interest: Interest) -> EventFlags {
+    let mut flags = EventFlags::empty();
+    if interest.is_readable() {
+        flags |= EventFlags::IN | EventFlags::RDHUP;
+    }
+    if interest.is_writable() {
+        flags |= EventFlags::OUT;
+    }
+    if interest.is_priority() {
+        flags |= EventFlags::PRI;
+    }
+    flags
+}
+
+fn ready(flags: EventFlags) -> Ready {
+    let is_hung_up = flags.contains(EventFlags::HUP);
+    let is_error = flags.contains(EventFlags::ERR);
+    let is_read_closed = is_hung_up || flags.contains(EventFlags::IN | EventFlags::RDHUP);
+    let is_write_closed =
+        is_hung_up || flags.contains(EventFlags::OUT | EventFlags::ERR) || flags == EventFlags::ERR;
+    let all = [
+        (flags.intersects(EventFlags::IN | EventFlags::PRI), Ready::READABLE),
+        (flags.contains(EventFlags::OUT), Ready::WRITABLE),
+        (is_read_closed, Ready::READ_CLOSED),
+        (is_write_closed, Ready::WRITE_CLOSED),
+        (flags.contains(EventFlags::PRI), Ready::PRIORITY),
+        (is_error, Ready::ERROR),
+    ];
+    all.iter().filter(|(is_so, _)| *is_so).fold(Ready::EMPTY, |ready, (_, this)| ready | *this)
+}

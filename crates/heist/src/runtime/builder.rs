@@ -3,8 +3,9 @@
 use super::context::{self, Polling};
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
-use crate::env::{Cores, ThreadSpec};
+use crate::env::{Cores, ThreadSpec, companion};
 use crate::metrics::HistogramConfiguration;
+use crate::reactor::{self, Reactors};
 use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Sysmon, Worker, blocking};
 use crate::stall::StallConfig;
 use std::fmt;
@@ -35,6 +36,9 @@ pub struct Builder {
     thread_per_core: bool,
     pin_workers: bool,
     stall: StallConfig,
+    pub(super) companion: companion::Wish,
+    has_io: bool,
+    has_time: bool,
 }
 
 impl Builder {
@@ -63,6 +67,9 @@ impl Builder {
             thread_per_core: false,
             pin_workers: false,
             stall: StallConfig::default(),
+            companion: companion::Wish::default(),
+            has_io: false,
+            has_time: false,
         }
     }
 
@@ -342,26 +349,32 @@ impl Builder {
         self
     }
 
-    /// Accepted for programs that were written for Tokio; everything there is is enabled.
+    /// Tasks may wait for I/O and for time: [`enable_io`](Self::enable_io) and
+    /// [`enable_time`](Self::enable_time). With the feature `tokio-context` they may also call crates
+    /// that know Tokio only (`enable_tokio_context`).
     pub fn enable_all(&mut self) -> &mut Self {
-        self
+        self.companion.enable();
+        self.enable_io().enable_time()
     }
 
-    /// As [`enable_all`](Self::enable_all).
+    /// Tasks may wait for I/O: sockets, pipes, other processes, signals. Each worker has a poller of its
+    /// own: two open files.
     pub fn enable_io(&mut self) -> &mut Self {
+        self.has_io = true;
         self
     }
 
-    /// As [`enable_all`](Self::enable_all).
+    /// Tasks may wait for time.
     pub fn enable_time(&mut self) -> &mut Self {
+        self.has_time = true;
         self
     }
 
     /// Builds the runtime and starts its threads.
     ///
     /// # Errors
-    /// If a thread cannot be started. Those that were started before are stopped again, and have
-    /// ended when this returns.
+    /// If a thread cannot be started, or the files that [`enable_io`](Self::enable_io) needs cannot be
+    /// opened. Threads that were started before are stopped again, and have ended when this returns.
     pub fn build(&mut self) -> io::Result<Runtime> {
         let workers = match (self.flavor, self.workers) {
             (RuntimeFlavor::CurrentThread, _) => 1,
@@ -375,7 +388,18 @@ impl Builder {
         if self.pin_workers && flavor == RuntimeFlavor::MultiThread {
             threads.cores = Cores::of_this_thread();
         }
-        let (scheduler, workers) = Scheduler::new(self.config(workers, threads.clone()));
+        let mut config = self.config(workers, threads.clone());
+        if self.has_io || self.has_time {
+            let reactors = Reactors::new(reactor::Config {
+                seats: workers,
+                is_guarded: config.needs_sysmon(),
+                has_io: self.has_io,
+                has_time: self.has_time,
+            });
+            let reactors = reactors.map_err(|error| no_reactors(workers, &error))?;
+            config.reactors = Some(Arc::new(reactors));
+        }
+        let (scheduler, workers) = Scheduler::new(config);
         let count = workers.len();
         // Filled one by one: dropped half-way, it shuts down and joins what has been started.
         let mut runtime = Runtime {
@@ -383,9 +407,12 @@ impl Builder {
             threads: Vec::new(),
             driver: None,
             waits: true,
+            companion: companion::Owner::default(),
         };
         // What is dropped half-way with a worker is dropped in the runtime.
         let handle = runtime.handle.clone();
+        runtime.companion =
+            self.companion.grant(&handle.scheduler.companion, context::staying(&handle))?;
         let _entered = context::enter(&handle);
         for (index, worker) in workers.into_iter().enumerate() {
             match flavor {
@@ -397,7 +424,7 @@ impl Builder {
                 }
             }
         }
-        if handle.scheduler.needs_sysmon() {
+        if handle.scheduler.config().needs_sysmon() {
             let sysmon = Sysmon::new(handle.scheduler.clone());
             let thread = start_sysmon(sysmon, handle.clone()).map_err(|error| no_sysmon(&error))?;
             runtime.threads.push(thread);
@@ -417,8 +444,10 @@ impl Builder {
             poll_times: self.counts_poll_times.then(|| self.poll_times.clone()),
             thread_per_core: self.thread_per_core,
             stall: self.stall.clone(),
+            reactors: None,
             refuse: |scheduler, task| {
-                let _entered = context::enter(&Handle { scheduler: scheduler.clone() });
+                let handle = Handle { scheduler: scheduler.clone() };
+                let _entered = context::enter(&handle);
                 drop(task);
             },
             call_spare: super::blocking::call_spare,
@@ -457,6 +486,14 @@ fn no_sysmon(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
+fn no_reactors(workers: usize, error: &io::Error) -> io::Error {
+    let message = format!(
+        "Builder::build: no pollers for {workers} workers, which need two open files each: {error}; ask \
+         for fewer workers, or raise the system's limits"
+    );
+    io::Error::new(error.kind(), message)
+}
+
 fn not_started(index: usize, count: usize, error: &io::Error) -> io::Error {
     let message = format!(
         "Builder::build: worker {index} of {count} has no thread: {error}; ask for fewer workers or \
@@ -477,6 +514,9 @@ impl fmt::Debug for Builder {
             .field("thread_per_core", &self.thread_per_core)
             .field("pin_workers", &self.pin_workers)
             .field("stall", &self.stall)
+            .field("has_io", &self.has_io)
+            .field("has_time", &self.has_time)
+            .field("companion", &self.companion)
             .finish_non_exhaustive()
     }
 }

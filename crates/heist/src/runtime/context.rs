@@ -1,7 +1,8 @@
 //! Which runtime a thread is in.
 
 use super::Handle;
-use crate::scheduler::{self, Runnable};
+use crate::env::companion;
+use crate::scheduler::{self, Runnable, Scheduler};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,8 +18,7 @@ thread_local! {
 /// The calling thread is in a runtime for as long as this lives.
 #[must_use = "the thread leaves the runtime when the guard is dropped"]
 pub struct EnterGuard<'a> {
-    _inner: Entered,
-    _handle: PhantomData<&'a Handle>,
+    _inner: Entered<'a>,
 }
 
 impl fmt::Debug for EnterGuard<'_> {
@@ -29,24 +29,36 @@ impl fmt::Debug for EnterGuard<'_> {
 
 /// Puts back what was current before. It belongs to its thread: as a lock's guard it is `Sync`,
 /// but not `Send`.
-pub(super) struct Entered {
+pub(super) struct Entered<'a> {
     previous: Option<Handle>,
     depth: usize,
+    _companion: companion::Guard<'a>,
     _thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
-pub(super) fn guard<'a>(handle: &Handle) -> EnterGuard<'a> {
-    EnterGuard { _inner: enter(handle), _handle: PhantomData }
+pub(super) fn guard(handle: &Handle) -> EnterGuard<'_> {
+    EnterGuard { _inner: enter(handle) }
 }
 
-pub(super) fn enter(handle: &Handle) -> Entered {
+pub(super) fn enter(handle: &Handle) -> Entered<'_> {
     let previous = exchange(Some(handle.clone()));
     let depth = DEPTH.get() + 1;
     DEPTH.set(depth);
-    Entered { previous, depth, _thread: PhantomData }
+    let _companion = handle.scheduler.companion.enter();
+    Entered { previous, depth, _companion, _thread: PhantomData }
 }
 
-impl Drop for Entered {
+/// To be called by a thread that is none of the runtime's: if the runtime still exists, the thread is in
+/// it to its end.
+pub(super) fn staying(handle: &Handle) -> impl Fn() + Send + Sync + 'static {
+    let scheduler = handle.scheduler.downgrade();
+    move || {
+        let handle = Scheduler::upgrade(&scheduler).map(|scheduler| Handle { scheduler });
+        drop(exchange(handle));
+    }
+}
+
+impl Drop for Entered<'_> {
     fn drop(&mut self) {
         if DEPTH.get() != self.depth {
             if !std::thread::panicking() {

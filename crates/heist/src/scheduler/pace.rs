@@ -65,6 +65,11 @@ impl Pace {
         true
     }
 
+    /// How many ticks there are between two looks at the reactor.
+    pub(super) fn interval(&self) -> u32 {
+        self.interval
+    }
+
     /// A tick that runs a pinned task: it counts, and leaves a look that falls due to the next.
     pub(super) fn pass(&mut self) {
         self.ticks = self.ticks.saturating_add(1);

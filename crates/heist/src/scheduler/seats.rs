@@ -30,7 +30,7 @@ pub(super) struct Seat {
 /// | 0..32 | the number of the worker that sits here, or VACANT, CALLED, UNSTAFFED |
 /// | 32 | WANTED: sysmon asks for the seat; set and cleared with a worker's number only |
 /// | 33 | RECALLED: the home worker waits for it; only with the number of another worker |
-/// | 34 | RISING: who sits here took it in its sleep; only with a worker's number |
+/// | 34 | RISING: who sits here sleeps, and would like to get up; only with a worker's number |
 /// | 35 | DOWN: the runtime goes down; never cleared |
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
@@ -210,7 +210,20 @@ impl Seat {
         self.parker.park();
     }
 
-    /// It has been woken, after it took the seat in its sleep.
+    /// The worker that sits here sleeps in `sleep_elsewhere`; whether the seat was woken. If not, it has
+    /// to get up by itself.
+    #[must_use = "if it was not woken it has to get up by itself"]
+    pub(super) fn sleep_in(&self, sleep_elsewhere: impl FnOnce()) -> bool {
+        self.parker.park_in(sleep_elsewhere)
+    }
+
+    /// The worker that sleeps here would like to get up by itself.
+    pub(super) fn stir(&self) {
+        // Relaxed: ordered before the look at the counts by the barrier in idle.get_up(), as in come_back().
+        self.word.fetch_or(RISING, Ordering::Relaxed);
+    }
+
+    /// It has been woken, or has got up, after it took the seat in its sleep.
     pub(super) fn rise(&self) {
         // Relaxed: it is a note to those that look for sleepers, of whom this is none any more.
         self.word.fetch_and(!RISING, Ordering::Relaxed);
@@ -274,14 +287,14 @@ impl Seat {
 
 /// For all others.
 impl Seat {
-    /// Wakes the worker that sleeps here. `true` if there is none, and a spare must be called. To be
-    /// called by whoever has cleared the seat's bit.
+    /// Wakes the worker that sleeps here, if need be by `rouse`. `true` if there is none, and a spare must
+    /// be called. To be called by whoever has cleared the seat's bit.
     #[must_use = "a spare may have to be called"]
-    pub(super) fn wake(&self) -> bool {
+    pub(super) fn wake(&self, rouse: impl FnOnce()) -> bool {
         loop {
             let word = self.load();
             if word.who() != VACANT {
-                self.parker.unpark();
+                self.parker.unpark_or(rouse);
                 return false;
             }
             if self.exchange(word, word.passed_to(CALLED)) {

@@ -12,8 +12,10 @@ use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::canary;
+use crate::env::companion::Companion;
 use crate::env::log;
 use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
+use crate::reactor::Reactors;
 use crate::stall::StallConfig;
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
@@ -49,6 +51,8 @@ pub(crate) struct Config {
     /// Whether every task is pinned: nobody takes another's.
     pub(crate) thread_per_core: bool,
     pub(crate) stall: StallConfig,
+    /// One a seat, if tasks may wait for I/O or time.
+    pub(crate) reactors: Option<Arc<Reactors>>,
     /// Drops a task that comes too late, as one that is in the runtime.
     pub(crate) refuse: fn(&Scheduler, Runnable),
     /// Has a thread run a spare worker for this seat; `false` if there is none to be had.
@@ -58,8 +62,14 @@ pub(crate) struct Config {
 impl Config {
     /// Whether a worker that is stuck or steps aside gives its seat to another. Where tasks are all
     /// pinned no other could run them.
-    pub(super) fn lends_seats(&self) -> bool {
+    pub(crate) fn lends_seats(&self) -> bool {
         self.flavor == RuntimeFlavor::MultiThread && !self.thread_per_core
+    }
+
+    /// Whether there is anything that sysmon could be needed for.
+    pub(crate) fn needs_sysmon(&self) -> bool {
+        let is_watched = self.stall.threshold.is_some();
+        self.lends_seats() || is_watched && self.flavor == RuntimeFlavor::MultiThread
     }
 }
 
@@ -95,6 +105,7 @@ pub(crate) struct Shared {
     /// What threads that are no workers count.
     pub(crate) outside: Arc<Outside>,
     pub(crate) stalls: Stalls,
+    pub(crate) companion: Companion,
     is_down: AtomicBool,
     /// Who gets the next pinned task that is spawned outside of the workers; counts on and on.
     pub(super) next_worker: AtomicUsize,
@@ -123,7 +134,7 @@ impl Scheduler {
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             idle: Idle::new(config.workers, barrier),
             spares: Spares::new(),
-            alarm: Alarm::new(barrier, config.stall.threshold.is_some()),
+            alarm: Alarm::new(barrier, config.stall.threshold.is_some(), config.reactors.clone()),
             shortage: log::Once::default(),
             barrier,
             cancelled: SharedCounter::default(),
@@ -131,6 +142,7 @@ impl Scheduler {
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
             stalls: Stalls::default(),
+            companion: Companion::default(),
             is_down: AtomicBool::new(false),
             next_worker: AtomicUsize::new(0),
             config,
@@ -158,6 +170,16 @@ impl Scheduler {
         if let Err(task) = worker::try_spawn(self.address(), task) {
             self.injected(self.inject.spawn(producer(), task));
         }
+    }
+
+    /// A reference that does not keep it; see [`upgrade`](Self::upgrade).
+    pub(crate) fn downgrade(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.shared)
+    }
+
+    /// The scheduler of tasks that are not pinned, if it still exists.
+    pub(crate) fn upgrade(shared: &Weak<Shared>) -> Option<Scheduler> {
+        Some(Scheduler { shared: shared.upgrade()?, worker: ANY })
     }
 
     /// Which one it is.
@@ -198,7 +220,7 @@ impl Shared {
         self.alarm.seat_woken();
         let mut next = Some(seat);
         while let Some(seat) = next.take() {
-            if self.seats[seat].wake() {
+            if self.seats[seat].wake(|| self.rouse(seat)) {
                 if !self.call_spare(seat) {
                     self.not_staffed(seat);
                 }
@@ -207,10 +229,15 @@ impl Shared {
         }
     }
 
+    /// Who sleeps on this seat sleeps in its reactor.
+    fn rouse(&self, seat: usize) {
+        self.config.reactors.iter().for_each(|reactors| reactors[seat].rouse());
+    }
+
     fn call_spare(&self, seat: usize) -> bool {
-        let Some(shared) = self.me.upgrade() else { return false };
+        let Some(scheduler) = Scheduler::upgrade(&self.me) else { return false };
         // A thread's name comes from code of others, which must not find this worker at work.
-        worker::outside(|| (self.config.call_spare)(&Scheduler { shared, worker: ANY }, seat))
+        worker::outside(|| (self.config.call_spare)(&scheduler, seat))
     }
 
     /// Nobody sits on this seat any more, or who does has nothing to do: it sleeps. Returns a seat that
@@ -274,6 +301,7 @@ impl Shared {
         self.alarm.wake();
         self.wake_all();
         self.cancel_queued();
+        self.config.reactors.iter().for_each(|reactors| reactors.close());
     }
 
     /// Cancels what is in the workers' queues, after the seats were closed; a worker that is stuck may
@@ -298,10 +326,8 @@ impl Shared {
         self.idle.wake_all(|seat| self.wake_seat(seat));
     }
 
-    /// Whether there is anything that sysmon could be needed for.
-    pub(crate) fn needs_sysmon(&self) -> bool {
-        let is_watched = self.config.stall.threshold.is_some();
-        self.config.lends_seats() || is_watched && self.flavor() == RuntimeFlavor::MultiThread
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     pub(crate) fn flavor(&self) -> RuntimeFlavor {

@@ -69,12 +69,13 @@ impl Sysmon {
         self.quiet_looks = if is_quiet() { self.quiet_looks + 1 } else { 0 };
         let limit = self.next_report(Clock::now());
         let may_sleep = || is_quiet() && !shared.is_down();
-        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(may_sleep, limit) {
+        let is_vacant = |seat: usize| shared.seats[seat].holder().is_none();
+        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(may_sleep, is_vacant, limit) {
             // Somebody has just begun.
             self.quiet_looks = 0;
             self.pause = SHORT;
         }
-        shared.alarm.doze(self.pause);
+        shared.alarm.doze(self.pause, is_vacant);
     }
 
     /// While work waits there are two looks in short succession: who has not moved between them is
@@ -89,6 +90,11 @@ impl Sysmon {
     }
 
     fn look(&mut self, now: Clock) -> Looked {
+        // What they bring is work that waits (L3).
+        if let Some(reactors) = &self.scheduler.config.reactors {
+            let is_vacant = |seat: usize| self.scheduler.seats[seat].holder().is_none();
+            reactors.turn_neglected(SHORT, is_vacant);
+        }
         let mut looked = Looked { does_work_wait: self.does_work_wait(), ..Looked::default() };
         if let Some(threshold) = self.threshold {
             self.look_at_workers(now, threshold, &mut looked);
@@ -174,6 +180,7 @@ impl Scheduler {
     /// whether it was.
     pub(super) fn rob_seat(&self, seat: usize, worker: usize, tick: u32) -> bool {
         let own = &self.remotes[worker].own;
+        self.config.reactors.iter().for_each(|reactors| reactors.leave(seat));
         match self.seats[seat].rob(worker as u32, || own.is_stuck_since(tick)) {
             Left::Vacant => drop(self.put_to_sleep(seat, false, || self.has_work())),
             Left::Home => {}

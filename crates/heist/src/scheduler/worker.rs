@@ -1,6 +1,7 @@
 //! A worker: one thread's queues, and what it does next.
 
 mod pinned;
+mod rest;
 mod seated;
 
 use super::pace::Pace;
@@ -11,9 +12,13 @@ use super::steal::Search;
 use crate::canary;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
+use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList, coop};
 use heist_deque::ring::{self, Full};
 use pinned::Pinned;
+#[cfg(all(test, not(loom)))]
+use rest::Lying;
+use rest::wait_a_moment;
 pub(super) use seated::outside;
 pub(crate) use seated::{Aside, step_aside};
 use std::cell::{Cell, RefCell};
@@ -31,14 +36,6 @@ mod tests;
 const LIFO_STREAK: u32 = 3;
 /// A tick takes at most so many from the inject queue (W4).
 const TICK_BATCH: usize = 32;
-/// How often a searcher that found nothing looks again before it sleeps. Guessed; a wake-up takes
-/// about as long as all of them.
-const LOOKS: u32 = 4;
-/// How long it waits before each look, in turns of a spin loop. Each look takes the cache lines of
-/// queues from those who work on them, so looks are apart, and what they find is worth it. Chosen
-/// by `ping_pong` (325 ns, and 413 ns with a third of it; two runs); `spawn_local` hardly cares.
-const SPINS_PER_LOOK: u32 = 48;
-
 /// A worker, before it has a thread.
 pub(crate) struct Worker {
     local: Local,
@@ -56,6 +53,8 @@ pub(crate) struct Local {
     seat: Cell<usize>,
     /// Changes with each step; what others see of it is in its remote.
     tick: Cell<u32>,
+    /// After so many more ticks it looks at its reactor.
+    until_turn: Cell<u32>,
     /// Whether it counts as searching. Its tick is odd then.
     is_searching: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
@@ -86,16 +85,6 @@ pub(crate) enum Step {
     Unseated,
     /// The runtime is going down.
     Down,
-}
-
-/// A worker that is about to sleep, or sleeps.
-#[must_use = "it must park, and then get up"]
-struct Lying {
-    has_woken_itself: bool,
-}
-
-fn wait_a_moment() {
-    (0..SPINS_PER_LOOK).for_each(|_| std::hint::spin_loop());
 }
 
 thread_local! {
@@ -171,6 +160,7 @@ impl Worker {
                 index,
                 seat: Cell::new(index),
                 tick: Cell::new(1),
+                until_turn: Cell::new(0),
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),
                 is_cancelling: Cell::new(false),
@@ -261,6 +251,7 @@ struct Entered<'a> {
     local: &'a Local,
     outer: *const Local,
     _on_thread: OnThread,
+    _sits: Option<Sits<'a>>,
 }
 
 impl<'a> Entered<'a> {
@@ -269,7 +260,13 @@ impl<'a> Entered<'a> {
         let now = Clock::now();
         local.core.borrow_mut().pace.rested(now);
         local.remote().run_here();
-        Entered { local, outer, _on_thread: local.counters.run_here(now) }
+        let reactors = local.scheduler.config.reactors.as_ref();
+        Entered {
+            local,
+            outer,
+            _on_thread: local.counters.run_here(now),
+            _sits: reactors.map(|reactors| reactors.sit(local.seat.get())),
+        }
     }
 }
 
@@ -303,10 +300,14 @@ impl Local {
         if let Some(end) = self.begin_step() {
             return end;
         }
+        self.turn_reactor_in_time();
         if self.has_pinned() && self.step_pinned() {
             return Step::Ran;
         }
         let mut task = self.next();
+        if task.is_none() && !self.is_searching.get() && self.turn_reactor() {
+            task = self.take_own(&mut self.core.borrow_mut());
+        }
         if task.is_none() {
             if let Some(end) = self.begin_rest() {
                 return end;
@@ -442,63 +443,6 @@ impl Local {
         let core = &mut *self.core.borrow_mut();
         let task = core.search.search(&self.scheduler, self.index, &mut core.ring);
         task.inspect(|_| self.found())
-    }
-
-    /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
-    /// `else_to_do`.
-    fn idle(&self, else_to_do: impl Fn() -> bool) {
-        if else_to_do() || self.finds_while_waiting() {
-            return;
-        }
-        let threads = self.scheduler.blocking.threads();
-        threads.parking();
-        if let Some(lying) = self.lie_down(else_to_do) {
-            self.seat().sleep();
-            self.get_up(lying);
-        }
-        threads.unparked();
-    }
-
-    /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
-    fn finds_while_waiting(&self) -> bool {
-        let is_searching = self.is_searching.get() && self.scheduler.remotes.count() > 1;
-        let looks = if is_searching { LOOKS } else { 0 };
-        (0..looks).any(|_| {
-            wait_a_moment();
-            self.scheduler.has_work() || self.has_pinned()
-        })
-    }
-
-    /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps
-    /// left by the callback that was called before. Else it must park, and then get up.
-    fn lie_down(&self, else_to_do: impl Fn() -> bool) -> Option<Lying> {
-        if else_to_do() || self.has_pinned() {
-            return None;
-        }
-        if let Some(task) = self.take_lifo() {
-            // Nobody is woken for what is in the slot, so it must be empty while its owner sleeps.
-            self.push(task);
-            return None;
-        }
-        let shared = &self.scheduler;
-        let has_work = || else_to_do() || shared.has_work();
-        let woken = shared.put_to_sleep(self.seat.get(), self.is_searching.take(), has_work);
-        if self.seat().is_closed() {
-            // No wake-up may be coming: a searcher that has left counts as searching for ever. This
-            // worker's next step is its last, so it does not lie down a second time.
-            return None;
-        }
-        self.counters.parks(Clock::now());
-        Some(Lying { has_woken_itself: woken == Some(self.seat.get()) })
-    }
-
-    /// It has been unparked.
-    fn get_up(&self, lying: Lying) {
-        let now = Clock::now();
-        self.counters.unparked(now, lying.has_woken_itself);
-        // Whoever woke this worker has counted it as searching.
-        self.is_searching.set(true);
-        self.core.borrow_mut().pace.rested(now);
     }
 
     /// A task that this worker spawned.

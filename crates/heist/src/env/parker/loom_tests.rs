@@ -29,6 +29,33 @@ fn a_message() {
     sleeper.join().unwrap();
 }
 
+/// The sleeper sleeps elsewhere, where it must be roused.
+fn a_message_elsewhere() {
+    let scene: &'static Scene =
+        Box::leak(Box::new(Scene { parker: Parker::new(), message: UnsafeCell::new(0) }));
+    let bed: &'static Parker = Box::leak(Box::new(Parker::new()));
+    let sleeper = thread::spawn(move || {
+        assert!(scene.parker.park_in(|| bed.park()), "only the wake-up ends that sleep");
+        // SAFETY: (I1) written before the wake-up.
+        assert_eq!(scene.message.with(|text| unsafe { *text }), 5);
+    });
+    // SAFETY: (I1) read after the wake-up.
+    scene.message.with_mut(|text| unsafe { *text = 5 });
+    scene.parker.unpark_or(|| bed.unpark());
+    sleeper.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_wake_up_is_heard_elsewhere() {
+    loom::model(a_message_elsewhere);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_not_roused() {
+    canary::PARKER_NOT_ROUSED.model(a_message_elsewhere);
+}
+
 #[test]
 fn loom_i1_a_wake_up_is_kept_or_heard() {
     loom::model(a_message);

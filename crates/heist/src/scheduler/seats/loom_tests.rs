@@ -5,6 +5,7 @@
 
 use super::{Back, Disturbance, Left, Seat};
 use crate::canary;
+use crate::env::Parker;
 use crate::scheduler::idle::{GetUp, Idle};
 use crate::scheduler::slot::Slot;
 use heist_sync::{AtomicBool, AtomicU32, AtomicUsize, Barrier, Ordering};
@@ -22,6 +23,8 @@ struct Scene {
     /// How many have gone on, or taken the seat.
     holders: AtomicUsize,
     is_down: AtomicBool,
+    /// Stands for the seat's reactor, in which one can sleep.
+    reactor: Parker,
 }
 
 impl Scene {
@@ -35,6 +38,7 @@ impl Scene {
             tick: AtomicU32::new(0),
             holders: AtomicUsize::new(0),
             is_down: AtomicBool::new(false),
+            reactor: Parker::new(),
         }))
     }
 
@@ -45,7 +49,7 @@ impl Scene {
     }
 
     fn wake(&self, woken: Option<usize>) {
-        if woken.is_some() && self.seat.wake() {
+        if woken.is_some() && self.seat.wake(|| self.reactor.unpark()) {
             assert_eq!(self.idle.stop_search(), None, "there is one seat");
             self.stand_in();
         }
@@ -89,18 +93,21 @@ impl Scene {
     /// `Some` if the home worker sits there, and whether it counts as searching.
     fn sit_again(&self) -> Option<bool> {
         match self.seat.come_back(HOME) {
-            Back::Asleep => {
-                let got_up = self.idle.get_up(0);
-                assert!(!matches!(got_up, GetUp::WokenBeside(_)), "there is one seat");
-                if got_up != GetUp::Busy {
-                    self.seat.sleep();
-                }
-                self.seat.rise();
-                Some(got_up != GetUp::Busy)
-            }
+            Back::Asleep => Some(self.get_up_again()),
             Back::Busy => Some(false),
             Back::Taken | Back::Down => None,
         }
+    }
+
+    /// Whether it counts as searching then.
+    fn get_up_again(&self) -> bool {
+        let got_up = self.idle.get_up(0);
+        assert!(!matches!(got_up, GetUp::WokenBeside(_)), "there is one seat");
+        if got_up != GetUp::Busy {
+            self.seat.sleep();
+        }
+        self.seat.rise();
+        got_up != GetUp::Busy
     }
 
     /// The home worker waits for its seat; `None` if the runtime goes down.
@@ -169,7 +176,7 @@ fn lent() -> &'static Scene {
     let scene = Scene::new();
     assert_eq!(scene.seat.rob(HOME, || true), Left::Vacant);
     assert_eq!(scene.idle.sleep(0, false, || true), Some(0));
-    assert!(scene.seat.wake());
+    assert!(scene.seat.wake(|| unreachable!()));
     assert_eq!(scene.idle.stop_search(), None);
     assert!(scene.seat.sit_down(SPARE));
     scene
@@ -318,4 +325,29 @@ fn loom_canary_rising_unseen() {
 #[should_panic(expected = "deadlock")]
 fn loom_canary_close_silent() {
     canary::SEAT_CLOSE_SILENT.model(down_beside_the_home_worker);
+}
+
+/// A worker sleeps in its reactor. An event there gets it up by itself; beside that a task is submitted.
+fn an_event_in_its_sleep() {
+    let scene = Scene::new();
+    let submitter = thread::spawn(move || scene.submit());
+    let kernel = thread::spawn(move || scene.reactor.unpark());
+    let mut is_searching = false;
+    while !scene.has_work() {
+        scene.put_to_sleep(is_searching);
+        is_searching = scene.seat.sleep_in(|| scene.reactor.park());
+        if !is_searching {
+            scene.seat.stir();
+            is_searching = scene.get_up_again();
+        }
+    }
+    scene.take();
+    submitter.join().unwrap();
+    kernel.join().unwrap();
+    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+}
+
+#[test]
+fn loom_i1_an_event_beside_a_submit() {
+    loom::model(an_event_in_its_sleep);
 }

@@ -13,7 +13,9 @@
 
 use crate::canary;
 use crate::env::Parker;
+use crate::reactor::Reactors;
 use heist_sync::{AtomicBool, Barrier, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(all(test, loom))]
@@ -25,11 +27,18 @@ pub(in crate::scheduler) struct Alarm {
     barrier: Barrier,
     /// Whether sysmon watches workers, and wants to know when one has something to do.
     watches: bool,
+    /// Where it sleeps, if there are any.
+    reactors: Option<Arc<Reactors>>,
 }
 
 impl Alarm {
-    pub(in crate::scheduler) fn new(barrier: Barrier, watches: bool) -> Self {
-        Alarm { is_asleep: AtomicBool::new(false), parker: Parker::new(), barrier, watches }
+    pub(in crate::scheduler) fn new(
+        barrier: Barrier,
+        watches: bool,
+        reactors: Option<Arc<Reactors>>,
+    ) -> Self {
+        let is_asleep = AtomicBool::new(false);
+        Alarm { is_asleep, parker: Parker::new(), barrier, watches, reactors }
     }
 
     /// A seat has been woken.
@@ -55,32 +64,45 @@ impl Alarm {
     #[cold]
     fn ring(&self) {
         if self.is_asleep.swap(false, Ordering::Relaxed) {
-            self.parker.unpark();
+            self.wake();
         }
     }
 
     /// Wakes sysmon whatever it does.
     pub(in crate::scheduler) fn wake(&self) {
-        self.parker.unpark();
+        self.parker.unpark_or(|| self.reactors.iter().for_each(|reactors| reactors.rouse_guard()));
     }
 
     /// Sleeps until a seat is woken, or for so long if there is a `limit`; but only if `is_quiet` says
     /// that all sleep; whether it has. It may wake up for nothing.
-    pub(super) fn sleep(&self, is_quiet: impl Fn() -> bool, limit: Option<Duration>) -> bool {
+    pub(super) fn sleep(
+        &self,
+        is_quiet: impl Fn() -> bool,
+        is_vacant: impl Fn(usize) -> bool,
+        limit: Option<Duration>,
+    ) -> bool {
         self.is_asleep.store(true, Ordering::Relaxed);
         let has_barrier = canary::ALARM_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
         let sleeps = has_barrier && is_quiet();
-        match limit {
-            Some(limit) if sleeps => self.parker.park_timeout(limit),
-            None if sleeps => self.parker.park(),
-            _ => {}
+        if sleeps {
+            self.park(limit, is_vacant);
         }
         self.is_asleep.store(false, Ordering::Relaxed);
         sleeps
     }
 
     /// Sleeps for about so long.
-    pub(super) fn doze(&self, duration: Duration) {
-        self.parker.park_timeout(duration);
+    pub(super) fn doze(&self, duration: Duration, is_vacant: impl Fn(usize) -> bool) {
+        self.park(Some(duration), is_vacant);
+    }
+
+    fn park(&self, limit: Option<Duration>, is_vacant: impl Fn(usize) -> bool) {
+        match (&self.reactors, limit) {
+            (Some(reactors), _) => {
+                self.parker.park_in(|| reactors.stand_guard(limit, is_vacant));
+            }
+            (None, Some(limit)) => self.parker.park_timeout(limit),
+            (None, None) => self.parker.park(),
+        }
     }
 }

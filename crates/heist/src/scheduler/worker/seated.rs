@@ -99,6 +99,21 @@ impl Local {
     }
 }
 
+/// The reactor goes with the seat (L3).
+impl Local {
+    /// It is about to give its seat up: others must look.
+    fn leave_reactor(&self) {
+        let reactors = self.scheduler.config.reactors.iter();
+        reactors.for_each(|reactors| reactors.leave(self.seat.get()));
+    }
+
+    /// It has sat down.
+    fn attend_reactor(&self) {
+        let reactors = self.scheduler.config.reactors.iter();
+        reactors.for_each(|reactors| reactors.attend(self.seat.get()));
+    }
+}
+
 /// For a worker that has no seat.
 impl Local {
     /// A base worker, between two tasks, waits for its seat (L6). `false`: the runtime goes down.
@@ -127,6 +142,9 @@ impl Local {
         // A thief was at it when the seat was lost, perhaps, and nobody else could take it then.
         self.empty_slot();
         let back = self.seat().come_back(self.number());
+        if matches!(back, Back::Asleep | Back::Busy) {
+            self.attend_reactor();
+        }
         if back == Back::Asleep {
             self.get_up_again();
         }
@@ -134,8 +152,8 @@ impl Local {
         back
     }
 
-    /// It has taken its seat in its sleep.
-    fn get_up_again(&self) {
+    /// It has taken its seat in its sleep, or has not been woken by anybody.
+    pub(super) fn get_up_again(&self) {
         let got_up = self.scheduler.idle.get_up(self.seat.get());
         if got_up == GetUp::Busy {
             self.scheduler.alarm.seat_woken();
@@ -194,6 +212,7 @@ impl Local {
         let sits = self.scheduler.seats[seat].sit_down(self.number());
         if sits {
             self.seat.set(seat);
+            self.attend_reactor();
             self.is_searching.set(true);
             self.scheduler.idle.join_search();
             self.scheduler.check_seats_of(self.index);
@@ -204,6 +223,7 @@ impl Local {
     /// A spare with nothing to do does not sleep where it sits: its thread may be needed.
     pub(super) fn leave_when_idle(&self) {
         self.empty_slot();
+        self.leave_reactor();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 let shared = &self.scheduler;
@@ -276,6 +296,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
 impl Local {
     pub(super) fn leave_seat(&self) {
         self.empty_slot();
+        self.leave_reactor();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 let shared = &self.scheduler;

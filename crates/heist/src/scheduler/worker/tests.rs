@@ -69,6 +69,7 @@ impl Stage {
             poll_times: None,
             thread_per_core: false,
             stall: crate::stall::StallConfig::default(),
+            reactors: None,
             refuse: |_, task| drop(task),
             call_spare: |_, seat| stage().call_spare(seat),
         });

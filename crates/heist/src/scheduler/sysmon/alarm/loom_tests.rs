@@ -7,14 +7,14 @@ use loom::thread;
 
 /// Sysmon goes to sleep while a seat is woken. A sysmon that sleeps on shows as a deadlock.
 fn a_seat_is_woken() {
-    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(Barrier::detect(), true)));
+    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(Barrier::detect(), true, None)));
     let idle: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(1)));
     let waker = thread::spawn(move || {
         idle.store(0, Ordering::Relaxed);
         alarm.seat_woken();
     });
     while idle.load(Ordering::Relaxed) == 1 {
-        alarm.sleep(|| idle.load(Ordering::Relaxed) == 1, None);
+        alarm.sleep(|| idle.load(Ordering::Relaxed) == 1, |_| false, None);
     }
     waker.join().unwrap();
 }

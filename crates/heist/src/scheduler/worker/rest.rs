@@ -1,0 +1,150 @@
+//! What a worker does when it has nothing to do: it looks at reactors, waits a moment, and sleeps.
+
+use super::Local;
+use crate::env::Clock;
+use crate::reactor::Reactor;
+use std::time::Duration;
+
+/// How often a searcher that found nothing looks again before it sleeps. Guessed; a wake-up takes
+/// about as long as all of them.
+const LOOKS: u32 = 4;
+/// How long it waits before each look, in turns of a spin loop. Each look takes the cache lines of
+/// queues from those who work on them, so looks are apart, and what they find is worth it. Chosen
+/// by `ping_pong` (325 ns, and 413 ns with a third of it; two runs); `spawn_local` hardly cares.
+const SPINS_PER_LOOK: u32 = 48;
+
+/// After so long without a turn an idle worker looks at a reactor that is not its own. From the design.
+const STALE: Duration = Duration::from_millis(1);
+
+/// A worker that is about to sleep, or sleeps.
+#[must_use = "it must park, and then get up"]
+pub(super) struct Lying {
+    has_woken_itself: bool,
+}
+
+pub(super) fn wait_a_moment() {
+    (0..SPINS_PER_LOOK).for_each(|_| std::hint::spin_loop());
+}
+
+impl Local {
+    /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
+    /// `else_to_do`.
+    pub(super) fn idle(&self, else_to_do: impl Fn() -> bool) {
+        if else_to_do() || self.finds_while_waiting() {
+            return;
+        }
+        let threads = self.scheduler.blocking.threads();
+        threads.parking();
+        if !self.turn_stale_reactors() {
+            if let Some(lying) = self.lie_down(else_to_do) {
+                self.sleep(lying);
+            }
+        }
+        threads.unparked();
+    }
+
+    /// Sleeps in its seat's reactor, if there are reactors: what comes there wakes it, too (W1).
+    fn sleep(&self, lying: Lying) {
+        let Some(reactor) = self.reactor() else {
+            self.seat().sleep();
+            return self.get_up(lying);
+        };
+        loop {
+            let mut harvest = None;
+            let is_woken = self.seat().sleep_in(|| harvest = Some(reactor.sleep()));
+            let brings = harvest.as_ref().is_some_and(|harvest| !harvest.is_empty());
+            if is_woken || brings {
+                self.get_up_from(lying, is_woken);
+                harvest.into_iter().for_each(|harvest| _ = harvest.deliver());
+                return;
+            }
+            // A timer has come that is due before the one it slept for, or nothing at all.
+        }
+    }
+
+    /// It may have been woken, or get up by itself because its reactor has something.
+    fn get_up_from(&self, lying: Lying, is_woken: bool) {
+        if is_woken {
+            return self.get_up(lying);
+        }
+        self.seat().stir();
+        let now = Clock::now();
+        self.counters.unparked(now, lying.has_woken_itself);
+        self.core.borrow_mut().pace.rested(now);
+        self.get_up_again();
+    }
+
+    /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
+    pub(super) fn finds_while_waiting(&self) -> bool {
+        let is_searching = self.is_searching.get() && self.scheduler.remotes.count() > 1;
+        let looks = if is_searching { LOOKS } else { 0 };
+        (0..looks).any(|_| {
+            wait_a_moment();
+            self.scheduler.has_work() || self.has_pinned()
+        })
+    }
+
+    /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps
+    /// left by the callback that was called before. Else it must park, and then get up.
+    pub(super) fn lie_down(&self, else_to_do: impl Fn() -> bool) -> Option<Lying> {
+        if else_to_do() || self.has_pinned() {
+            return None;
+        }
+        if let Some(task) = self.take_lifo() {
+            // Nobody is woken for what is in the slot, so it must be empty while its owner sleeps.
+            self.push(task);
+            return None;
+        }
+        let shared = &self.scheduler;
+        let has_work = || else_to_do() || shared.has_work();
+        let woken = shared.put_to_sleep(self.seat.get(), self.is_searching.take(), has_work);
+        if self.seat().is_closed() {
+            // No wake-up may be coming: a searcher that has left counts as searching for ever. This
+            // worker's next step is its last, so it does not lie down a second time.
+            return None;
+        }
+        self.counters.parks(Clock::now());
+        Some(Lying { has_woken_itself: woken == Some(self.seat.get()) })
+    }
+
+    /// It has been unparked.
+    pub(super) fn get_up(&self, lying: Lying) {
+        let now = Clock::now();
+        self.counters.unparked(now, lying.has_woken_itself);
+        // Whoever woke this worker has counted it as searching.
+        self.is_searching.set(true);
+        self.core.borrow_mut().pace.rested(now);
+    }
+
+    /// The reactor of the seat that it sits on, or sat on last.
+    pub(super) fn reactor(&self) -> Option<&Reactor> {
+        self.scheduler.config.reactors.as_ref().map(|reactors| &reactors[self.seat.get()])
+    }
+
+    /// Looks at its reactor without waiting, now and then (W1, F3).
+    #[inline]
+    pub(super) fn turn_reactor_in_time(&self) {
+        match self.until_turn.get().checked_sub(1) {
+            Some(left) => self.until_turn.set(left),
+            None => {
+                self.until_turn.set(self.core.borrow().pace.interval());
+                self.turn_reactor();
+            }
+        }
+    }
+
+    /// Looks at its reactor without waiting; whether that has woken anybody.
+    pub(super) fn turn_reactor(&self) -> bool {
+        self.reactor().is_some_and(|reactor| reactor.turn())
+    }
+
+    /// Before it sleeps it looks at reactors that nobody has looked at for a while: their workers may be in
+    /// long polls (L3).
+    fn turn_stale_reactors(&self) -> bool {
+        let Some(reactors) = &self.scheduler.config.reactors else { return false };
+        let others = (0..reactors.len()).filter(|seat| *seat != self.seat.get());
+        let turned = others.filter(|seat| reactors[*seat].is_stale(STALE));
+        // Each of them is turned.
+        turned.fold(false, |any, seat| reactors[seat].turn() | any)
+    }
+}
