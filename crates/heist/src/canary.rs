@@ -63,6 +63,8 @@ pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failur
 pub(crate) const BLOCKING_CLOSE_SILENT: Canary = Canary::new("blocking close silent");
 /// What has a blocking thread that is on its way is cancelled when the runtime goes down.
 pub(crate) const BLOCKING_CLOSE_TAKES_ALL: Canary = Canary::new("blocking close takes all");
+/// A mandatory closure whose thread has not been called is left to whoever spawned it.
+pub(crate) const BLOCKING_CLOSE_DESERTS: Canary = Canary::new("blocking close deserts");
 /// A closure is put into the queue of blocking threads that is closed.
 pub(crate) const BLOCKING_CLOSE_UNSEEN: Canary = Canary::new("blocking close unseen");
 /// Whether the queue of blocking threads is empty is looked up while closures move to its front.
@@ -102,6 +104,8 @@ pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
 /// A poll that finds a timer waiting does not look again before it leaves its waker.
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
+/// A timer that is moved to an earlier time keeps its entry.
+pub(crate) const TIMER_RESET_LAZY: Canary = Canary::new("timer reset lazy");
 /// An entry that does not count any more fires its timer.
 pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
 /// Who goes to sleep gives the timers' lock back before it says until when it sleeps.

@@ -3,8 +3,10 @@
 mod activity;
 mod affinity;
 mod clock;
+pub(crate) mod companion;
 pub(crate) mod log;
 mod parker;
+pub(crate) mod pidfd;
 mod threads;
 
 pub use activity::SystemCall;

@@ -19,8 +19,12 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`time`] | waiting for a moment, for so long, at most so long, again and again |
 //! | [`net`] | sockets, pipes, and the lookup of names |
-//! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
+//! | [`fs`] | files and directories |
+//! | [`io`] | the traits of I/O and their helpers, from the tokio crate; standard input and output |
+//! | [`process`], [`signal`] | child processes; signals of the system |
+//! | [`sync`] | channels and locks, from the tokio crate without its runtime |
 //!
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
 //! long a steal takes, that one attempt to steal succeeds, and the exact number of threads.
@@ -28,14 +32,18 @@
 
 mod canary;
 mod env;
+pub mod fs;
 pub mod io;
 mod metrics;
 pub mod net;
+pub mod process;
 mod reactor;
 pub mod runtime;
 mod scheduler;
+pub mod signal;
 mod stall;
 pub mod task;
+pub mod time;
 mod tokio_parts;
 
 pub use heist_macros::{main, test};

@@ -49,8 +49,8 @@ impl registration::Places for Reactors {
         Reactors::here(self)
     }
 
-    fn any(&self) -> usize {
-        Reactors::any(self)
+    fn here_or_any(&self) -> usize {
+        Reactors::here_or_any(self)
     }
 
     fn sources(&self, seat: usize) -> &Sources {

@@ -11,6 +11,7 @@ use std::future::poll_fn;
 use std::io;
 use std::ops::Deref;
 use std::os::fd::AsFd;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::ReadBuf;
@@ -65,6 +66,14 @@ impl<S: AsFd> Evented<S> {
         let inner = self.inner.take().expect(TAKEN);
         self.registration.deregister(inner.as_fd())?;
         Ok(inner)
+    }
+
+    /// Deregisters it, as far as that can be done.
+    pub(crate) fn into_inner_anyway(mut self) -> S {
+        let inner = self.inner.take().expect(TAKEN);
+        // Fails if the descriptor was closed meanwhile; then it is gone.
+        let _ = self.registration.deregister(inner.as_fd());
+        inner
     }
 
     /// The reactors, for another source that comes from this one (accepted streams).
@@ -258,7 +267,7 @@ impl<S: AsFd> Evented<S> {
         let write = |mut inner: &S| io::Write::write_vectored(&mut inner, bufs);
         // With more buffers than the system takes at once, less than all does not mean that it is full.
         let len = match bufs.len() <= MOST_BUFFERS {
-            true => bufs.iter().map(|buf| buf.len()).sum(),
+            true => bufs.iter().fold(0, |len: usize, buf| len.saturating_add(buf.len())),
             false => 0,
         };
         self.poll_write_of(cx, len, write)
@@ -370,6 +379,10 @@ impl<S: AsFd> Drop for Evented<S> {
         }
     }
 }
+
+/// What is shared is behind atomics and locks under which no code of others runs.
+impl<S: AsFd> UnwindSafe for Evented<S> {}
+impl<S: AsFd> RefUnwindSafe for Evented<S> {}
 
 impl<S: AsFd + fmt::Debug> fmt::Debug for Evented<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -19,8 +19,8 @@ const MOVE_AFTER: u8 = 4;
 pub(super) trait Places {
     /// The seat of the calling worker.
     fn here(&self) -> Option<usize>;
-    /// A seat for one who has none.
-    fn any(&self) -> usize;
+    /// That one, or any for one who has none.
+    fn here_or_any(&self) -> usize;
     fn sources(&self, seat: usize) -> &Sources;
     fn watch(
         &self,
@@ -184,7 +184,7 @@ impl<P: Places> Registration<P> {
     pub(super) fn register(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let mut key = self.lock();
         if self.load().seat().is_none() {
-            let seat = self.places.here().unwrap_or_else(|| self.places.any());
+            let seat = self.places.here_or_any();
             *key = self.watch(seat, fd)?;
             self.settle(Home::at(seat as u64));
         }

@@ -50,8 +50,9 @@ struct Waiters {
 
 struct Waiter {
     interest: Interest,
-    /// `None`: it has been woken.
     waker: Option<Waker>,
+    /// What it was woken for. It is told so even if somebody was faster.
+    told: Ready,
 }
 
 impl Source {
@@ -95,15 +96,15 @@ impl Source {
 
     /// Waits in a direction, in the place of whoever did before.
     pub(super) fn poll(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
-        let waker = Some(cx.waker().clone());
+        let mut waker = Some(cx.waker().clone());
         let mut waiters = self.lock();
-        let slot = match direction {
+        let place = match direction {
             Direction::Read => &mut waiters.reader,
             Direction::Write => &mut waiters.writer,
         };
-        let _replaced = mem::replace(slot, waker);
+        mem::swap(place, &mut waker);
         let event = self.look_again(direction.interest());
-        // Before what was replaced is dropped.
+        // Before the waker that was there is dropped.
         drop(waiters);
         event
     }
@@ -136,8 +137,10 @@ impl Waiters {
             wakers.extend(self.writer.take());
         }
         for (_, waiter) in self.futures.iter_mut().flat_map(|futures| futures.iter_mut()) {
-            if !(ready & Ready::of(waiter.interest)).is_empty() {
-                wakers.extend(waiter.waker.take());
+            let told = ready & Ready::of(waiter.interest);
+            if let Some(waker) = waiter.waker.take_if(|_| !told.is_empty()) {
+                waiter.told = told;
+                wakers.push(waker);
             }
         }
     }
@@ -161,17 +164,23 @@ impl<'a> Wait<'a> {
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
-        let waker = Some(cx.waker().clone());
+        let mut waker = Some(cx.waker().clone());
         let mut waiters = self.source.lock();
         let futures = waiters.futures.get_or_insert_default();
-        let mut replaced = None;
-        match self.index {
-            Some(index) => replaced = mem::replace(&mut futures[index].waker, waker),
-            None => self.index = Some(futures.insert(Waiter { interest: self.interest, waker })),
-        }
-        let event = self.source.look_again(self.interest);
+        let index = self.index.get_or_insert_with(|| {
+            futures.insert(Waiter { interest: self.interest, waker: None, told: Ready::EMPTY })
+        });
+        let waiter = &mut futures[*index];
+        let told = mem::replace(&mut waiter.told, Ready::EMPTY);
+        let event = match told.is_empty() {
+            true => {
+                mem::swap(&mut waiter.waker, &mut waker);
+                self.source.look_again(self.interest)
+            }
+            false => Poll::Ready(ReadyEvent { ready: told, seen: self.source.readiness.load() }),
+        };
+        // Before the waker that was there is dropped.
         drop(waiters);
-        drop(replaced);
         event
     }
 }

@@ -3,13 +3,12 @@
 use super::{Direction, Evented, Interest, Ready};
 use crate::reactor::{Config, Reactors};
 use std::future::Future;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 use tokio::io::ReadBuf;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
@@ -47,11 +46,6 @@ fn reactors(seats: usize) -> Arc<Reactors> {
     Arc::new(Reactors::new(config).unwrap())
 }
 
-/// Looks at a reactor once, without waiting.
-fn turn(reactors: &Reactors, seat: usize) {
-    reactors[seat].turn();
-}
-
 fn read(
     source: &Evented<UnixStream>,
     cx: &mut Context<'_>,
@@ -79,7 +73,7 @@ fn a_read_waits_for_an_event() {
 
     assert!(read(&source, &mut cx, 8).is_pending());
     far.write_all(b"ping").unwrap();
-    turn(&reactors, 0);
+    reactors[0].turn();
     assert_eq!(bell.rings(), 1);
     assert_eq!(got(read(&source, &mut cx, 8)), b"ping");
     assert!(read(&source, &mut cx, 8).is_pending());
@@ -95,10 +89,10 @@ fn a_ready_future_waits_for_an_event() {
 
     let mut ready = pin!(source.ready(Interest::READABLE));
     assert!(ready.as_mut().poll(&mut cx).is_pending());
-    turn(&reactors, 0);
+    reactors[0].turn();
     assert_eq!(bell.rings(), 0, "it is writable only");
     far.write_all(b"ping").unwrap();
-    turn(&reactors, 0);
+    reactors[0].turn();
     assert_eq!(bell.rings(), 1);
     let Poll::Ready(Ok(event)) = ready.poll(&mut cx) else { panic!("it is ready") };
     assert!(event.ready.is_readable() && !event.ready.is_writable());
