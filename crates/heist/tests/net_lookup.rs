@@ -56,7 +56,7 @@ fn a_name_is_looked_up_on_a_blocking_thread() {
             assert!(!addresses.is_empty());
             assert!(addresses.iter().all(|addr| addr.ip().is_loopback() && addr.port() == 80));
         }
-        assert_eq!(heist::runtime::Handle::current().metrics().num_blocking_threads(), 1);
+        assert!(heist::runtime::Handle::current().metrics().num_blocking_threads() > 0);
     });
 }
 
