@@ -27,7 +27,11 @@
 
 mod canary;
 mod env;
+#[cfg(feature = "hyper")]
+pub mod hyper;
 mod metrics;
+#[cfg(feature = "quinn")]
+pub mod quinn;
 mod reactor;
 pub mod runtime;
 mod scheduler;
