@@ -6,6 +6,7 @@ mod clock;
 pub(crate) mod companion;
 pub(crate) mod log;
 mod parker;
+pub(crate) mod pidfd;
 mod threads;
 
 pub use activity::SystemCall;

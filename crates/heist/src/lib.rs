@@ -19,7 +19,11 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
-//! | [`sync`], [`io`] | channels, locks and I/O traits, from the tokio crate without its runtime |
+//! | [`net`] | sockets, pipes, and the lookup of names |
+//! | [`fs`] | files and directories |
+//! | [`io`] | the traits of I/O and their helpers, from the tokio crate; standard input and output |
+//! | [`process`], [`signal`] | child processes; signals of the system |
+//! | [`sync`] | channels and locks, from the tokio crate without its runtime |
 //!
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
 //! long a steal takes, that one attempt to steal succeeds, and the exact number of threads.
@@ -27,18 +31,23 @@
 
 mod canary;
 mod env;
+pub mod fs;
 #[cfg(feature = "hyper")]
 pub mod hyper;
+pub mod io;
 mod metrics;
+pub mod net;
+pub mod process;
 #[cfg(feature = "quinn")]
 pub mod quinn;
 mod reactor;
 pub mod runtime;
 mod scheduler;
+pub mod signal;
 mod stall;
 pub mod task;
 mod tokio_parts;
 
 pub use heist_macros::{main, test};
 pub use task::spawn;
-pub use tokio_parts::{io, join, pin, select, sync, try_join};
+pub use tokio_parts::{join, pin, select, sync, try_join};

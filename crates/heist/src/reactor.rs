@@ -3,10 +3,15 @@
 //!
 //! A reactor never touches a run queue: it calls wakers.
 
+mod errand;
 mod guard;
 pub(crate) mod io;
 mod poller;
+mod shut_down;
 pub(crate) mod timers;
+
+pub(crate) use errand::Errand;
+pub(crate) use shut_down::ShutDown;
 
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
@@ -22,7 +27,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
-use timers::{Clock, Time, Timers};
+use timers::{Clock, Registered, Time, Timer, Timers};
 
 /// The reactors of a runtime, one a seat.
 pub(crate) struct Reactors {
@@ -124,18 +129,22 @@ impl Reactors {
         ptr::eq(reactors, self).then_some(seat)
     }
 
-    /// That seat, or one after the other.
+    /// That seat; for one who has none, one after the other.
     pub(crate) fn here_or_any(&self) -> usize {
         // Relaxed: that the numbers differ is all that is asked of them.
         self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
     }
 
-    /// The timer waits at the reactor of this seat.
-    pub(crate) fn register(&self, seat: usize, timer: &Arc<timers::Timer>) {
-        if self[seat].timers.register(timer) {
-            self[seat].rouse();
+    /// The timer waits for `deadline`, at the reactor of this seat.
+    pub(crate) fn register(&self, seat: usize, timer: &Arc<Timer>, deadline: Time) -> Registered {
+        let registered = self[seat].timers.register(timer, deadline);
+        if let Registered::Waiting { rouse } = registered {
+            if rouse {
+                self[seat].rouse();
+            }
+            self.registered(seat);
         }
-        self.registered(seat);
+        registered
     }
 
     /// The runtime goes down: whoever waits is woken, and nobody waits any more.

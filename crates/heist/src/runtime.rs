@@ -14,6 +14,7 @@ mod shutdown_error;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
 
+pub(crate) use crate::reactor::ShutDown;
 pub use block_in_place::block_in_place;
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};

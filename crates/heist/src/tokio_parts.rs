@@ -21,8 +21,7 @@ pub mod sync {
     pub use tokio::sync::*;
 }
 
-/// The traits of asynchronous I/O and their helpers: those of the tokio crate. They take no part in
-/// the budget of [`task::coop`](crate::task::coop), as said in [`sync`].
+/// What [`io`](crate::io) has from the tokio crate.
 pub mod io {
     pub use tokio::io::*;
 }

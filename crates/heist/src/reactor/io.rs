@@ -1,15 +1,75 @@
-#![allow(unused)]
+//! I/O: what a file descriptor is ready for, and who waits for that. The protocol is told in
+//! `io/README.md`.
+//!
+//! | module | what |
+//! |---|---|
+//! | `ready` | what one waits for, and what there is |
+//! | `readiness` | the word of a source that says so |
+//! | `source` | that word, and those who wait |
+//! | `sources` | the sources that a reactor watches |
+//! | `registration` | which reactor that is |
+//! | `evented` | a descriptor with all this, for those who read and write |
+
+mod evented;
+mod readiness;
 mod ready;
+mod registration;
+mod source;
+mod sources;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use evented::Evented;
 pub use ready::{Interest, Ready};
-use std::task::Waker;
-pub(crate) struct Sources;
-impl Sources {
-    pub(crate) fn new() -> Self {
-        Sources
+pub(crate) use source::ReadyEvent;
+pub(crate) use sources::Sources;
+
+use super::Reactors;
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// Which side of a source one waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+impl Direction {
+    fn interest(self) -> Interest {
+        match self {
+            Direction::Read => Interest::READABLE,
+            Direction::Write => Interest::WRITABLE,
+        }
     }
-    pub(crate) fn len(&self) -> usize {
-        0
+}
+
+impl registration::Places for Reactors {
+    fn here(&self) -> Option<usize> {
+        Reactors::here(self)
     }
-    pub(crate) fn close(&self, _: &mut Vec<Waker>) {}
-    pub(crate) fn dispatch(&self, _: impl Iterator<Item = (u64, Ready)>, _: &mut Vec<Waker>) {}
+
+    fn here_or_any(&self) -> usize {
+        Reactors::here_or_any(self)
+    }
+
+    fn sources(&self, seat: usize) -> &Sources {
+        &self[seat].sources
+    }
+
+    fn watch(
+        &self,
+        seat: usize,
+        fd: BorrowedFd<'_>,
+        key: u64,
+        interest: Interest,
+    ) -> io::Result<()> {
+        self[seat].poller.add(fd, key, interest)?;
+        self.registered(seat);
+        Ok(())
+    }
+
+    fn unwatch(&self, seat: usize, fd: BorrowedFd<'_>) -> io::Result<()> {
+        self[seat].poller.remove(fd)
+    }
 }

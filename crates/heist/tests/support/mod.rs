@@ -1,8 +1,11 @@
 //! What the tests share.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod children;
 pub mod futures;
+pub mod net;
 pub mod resident;
+pub mod signals;
 
 use heist::runtime::{Builder, Runtime};
 use std::sync::Arc;

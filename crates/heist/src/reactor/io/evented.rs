@@ -1,119 +1,365 @@
 //! Something non-blocking, and its registration with a reactor.
 
-use super::{Interest, Ready};
+use super::registration::Registration;
+use super::source::{ReadyEvent, Wait};
+use super::{Direction, Interest, Ready};
 use crate::reactor::Reactors;
-use std::future::Future;
+use crate::task::coop;
+use rustix::io::Errno;
+use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::ops::Deref;
 use std::os::fd::AsFd;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::io::ReadBuf;
 
-/// Which side of a source one waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Read,
-    Write,
-}
-
-/// What a source was ready for at some moment. Clearing it clears nothing that came later.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ReadyEvent {
-    pub(crate) ready: Ready,
-    pub(crate) is_shutdown: bool,
-}
-
-/// A non-blocking file descriptor and its registration. It is registered when it is first waited for, with the
-/// reactor of the worker that waits; until then it counts as ready for everything, so that the first
+/// A non-blocking file descriptor and its registration. It is registered when it is first waited for,
+/// with the reactor of the worker that waits; until then it is assumed to be ready, so that the first
 /// operation is tried at once. Dropping it deregisters it, and then closes the descriptor.
 pub(crate) struct Evented<S: AsFd> {
-    inner: S,
-    reactors: Arc<Reactors>,
+    /// There until it is dropped.
+    inner: Option<S>,
+    registration: Registration,
 }
 
+const TAKEN: &str = "only into_inner and drop take it";
+
 impl<S: AsFd> Evented<S> {
-    /// `inner` must be non-blocking. It is waited for with (at most) this `interest`.
-    pub(crate) fn new(_reactors: Arc<Reactors>, _inner: S, _interest: Interest) -> Self {
-        todo!()
+    /// `inner` must be non-blocking. It is waited for with (at most) this `interest`, and assumed to be
+    /// ready for all of it.
+    pub(crate) fn new(reactors: Arc<Reactors>, inner: S, interest: Interest) -> Self {
+        Self::assumed(reactors, inner, interest, Ready::of(interest) - Ready::CLOSED)
+    }
+
+    /// As [`new`](Self::new), assumed to be `ready` for no more than this.
+    pub(crate) fn assumed(
+        reactors: Arc<Reactors>,
+        inner: S,
+        mut interest: Interest,
+        ready: Ready,
+    ) -> Self {
+        if interest.is_readable() {
+            // What is urgent makes reads end early, see poll_read().
+            interest |= Interest::PRIORITY;
+        }
+        Evented { inner: Some(inner), registration: Registration::new(reactors, interest, ready) }
+    }
+
+    /// Registered at once, and not ready before the reactor says so.
+    pub(crate) fn registered(
+        reactors: Arc<Reactors>,
+        inner: S,
+        interest: Interest,
+    ) -> Result<Self, (S, io::Error)> {
+        let registration = Registration::new(reactors, interest, Ready::EMPTY);
+        match registration.register(inner.as_fd()) {
+            Ok(()) => Ok(Evented { inner: Some(inner), registration }),
+            Err(error) => Err((inner, error)),
+        }
     }
 
     /// Deregisters it.
-    pub(crate) fn into_inner(self) -> io::Result<S> {
-        todo!()
+    pub(crate) fn into_inner(mut self) -> io::Result<S> {
+        let inner = self.inner.take().expect(TAKEN);
+        self.registration.deregister(inner.as_fd())?;
+        Ok(inner)
+    }
+
+    /// Deregisters it, as far as that can be done.
+    pub(crate) fn into_inner_anyway(mut self) -> S {
+        let inner = self.inner.take().expect(TAKEN);
+        // Fails if the descriptor was closed meanwhile; then it is gone.
+        let _ = self.registration.deregister(inner.as_fd());
+        inner
     }
 
     /// The reactors, for another source that comes from this one (accepted streams).
     pub(crate) fn reactors(&self) -> &Arc<Reactors> {
-        &self.reactors
+        self.registration.places()
     }
 
-    /// Waits until it may be ready in this direction. Takes no budget. One waker a direction is kept: the last.
-    pub(crate) fn poll_ready(&self, _cx: &mut Context<'_>, _direction: Direction) -> Poll<io::Result<ReadyEvent>> {
-        todo!()
+    pub(crate) fn get_ref(&self) -> &S {
+        self.inner.as_ref().expect(TAKEN)
     }
 
-    /// It was not ready after all: what `event` says, unless something came since.
-    pub(crate) fn clear_ready(&self, _event: ReadyEvent) {
-        todo!()
+    pub(crate) fn get_mut(&mut self) -> &mut S {
+        self.inner.as_mut().expect(TAKEN)
+    }
+}
+
+/// Waiting.
+impl<S: AsFd> Evented<S> {
+    /// Waits until it may be ready in this direction. Takes no budget. One waker a direction is kept:
+    /// the last.
+    #[inline]
+    pub(crate) fn poll_ready(
+        &self,
+        cx: &mut Context<'_>,
+        direction: Direction,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        self.registration.poll_ready(self.get_ref().as_fd(), direction, cx)
     }
 
-    /// Waits until it may be ready for some of `interest`. Any number of tasks may wait so.
-    pub(crate) fn ready(&self, _interest: Interest) -> impl Future<Output = io::Result<ReadyEvent>> + Send + '_
-    where
-        S: Sync,
-    {
-        async { todo!() }
+    /// It was not ready after all: what `event` says, unless something came since. What is closed stays so.
+    pub(crate) fn clear_ready(&self, event: ReadyEvent) {
+        self.registration.source().clear(event);
     }
 
-    /// Calls `operation` until it does not say `WouldBlock`, waiting in between; `Interrupted` is tried again. Takes
-    /// one unit of the task's budget if it ends.
+    /// Waits until it may be ready for some of `interest`. Any number of tasks may wait so. Takes no
+    /// budget.
+    pub(crate) async fn ready(&self, interest: Interest) -> io::Result<ReadyEvent> {
+        let fd = self.get_ref().as_fd();
+        let mut wait = Wait::new(self.registration.source(), interest);
+        poll_fn(|cx| self.registration.poll_wait(fd, &mut wait, cx)).await
+    }
+
+    /// An operation found that it is not ready, and so not closed either, whatever an error made it look
+    /// like.
+    fn refute(&self, event: ReadyEvent) {
+        self.registration.source().refute(event);
+    }
+}
+
+/// Operations.
+impl<S: AsFd> Evented<S> {
+    /// Calls `operation` until it does not say `WouldBlock`, waiting in between; `Interrupted` is tried
+    /// again. Takes one unit of the task's budget if it ends (W9).
     pub(crate) fn poll_io<R>(
         &self,
-        _cx: &mut Context<'_>,
-        _direction: Direction,
-        _operation: impl FnMut(&S) -> io::Result<R>,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        mut operation: impl FnMut(&S) -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
-        todo!()
+        let progress = ready!(coop::poll_proceed(cx));
+        loop {
+            let event = ready!(self.poll_ready(cx, direction))?;
+            match operation(self.get_ref()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.refute(event),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => {
+                    progress.made_progress();
+                    return Poll::Ready(result);
+                }
+            }
+        }
     }
 
     /// The same for any number of tasks at once.
-    pub(crate) fn io<R>(
+    pub(crate) async fn io<R>(
         &self,
-        _interest: Interest,
-        _operation: impl FnMut(&S) -> io::Result<R>,
-    ) -> impl Future<Output = io::Result<R>> {
-        async { todo!() }
+        interest: Interest,
+        mut operation: impl FnMut(&S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.registration.io(self.get_ref(), interest, |inner| operation(inner)).await
     }
 
-    /// Calls `operation` once if it may be ready, else returns `WouldBlock`; clears the readiness if that is what
-    /// `operation` returns.
-    pub(crate) fn try_io<R>(&self, _interest: Interest, _operation: impl FnOnce(&S) -> io::Result<R>) -> io::Result<R> {
-        todo!()
+    /// The same for an operation that changes what is read from.
+    pub(crate) async fn io_mut<R>(
+        &mut self,
+        interest: Interest,
+        mut operation: impl FnMut(&mut S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let inner = self.inner.as_mut().expect(TAKEN);
+        self.registration.io(inner, interest, |inner| operation(inner)).await
     }
 
-    /// Reads into `buf`. A read that fills less than the buffer clears the readiness: there is no more.
-    pub(crate) fn poll_read(&self, _cx: &mut Context<'_>, _buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>>
-    where
-        for<'a> &'a S: io::Read,
-    {
-        todo!()
+    /// Calls `operation` once if it may be ready, else returns `WouldBlock`; clears the readiness if that
+    /// is what `operation` returns.
+    pub(crate) fn try_io<R>(
+        &self,
+        interest: Interest,
+        operation: impl FnOnce(&S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.registration.try_io(interest, || operation(self.get_ref()))
     }
 
-    /// Writes; the same for less than all.
-    pub(crate) fn poll_write(&self, _cx: &mut Context<'_>, _buf: &[u8]) -> Poll<io::Result<usize>>
+    /// The same for an operation that changes what is read from.
+    pub(crate) fn try_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        operation: impl FnOnce(&mut S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let inner = self.inner.as_mut().expect(TAKEN);
+        self.registration.try_io(interest, || operation(inner))
+    }
+
+    /// Reads into `buf`. A read that fills less than the buffer clears the readiness: there is no more,
+    /// and an event will come with the next.
+    ///
+    /// So it is for TCP and pipes. A Unix socket ends a read where somebody has sent a descriptor along,
+    /// too: see [`poll_read_all`](Self::poll_read_all).
+    pub(crate) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.poll_read_and(cx, buf, |event, is_short| {
+            // A read of TCP ends before an urgent byte, too, and there may be more behind that. Whoever
+            // sent it, an event has told of it or will.
+            if is_short && !event.is_priority() {
+                self.clear_ready(event);
+            }
+        })
+    }
+
+    /// The same for sources whose reads may end before all was read.
+    pub(crate) fn poll_read_all(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.poll_read_and(cx, buf, |_, _| {})
+    }
+
+    #[inline]
+    fn poll_read_and(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+        then: impl FnOnce(ReadyEvent, bool),
+    ) -> Poll<io::Result<()>> {
+        let progress = ready!(coop::poll_proceed(cx));
+        loop {
+            let event = ready!(self.poll_ready(cx, Direction::Read))?;
+            // SAFETY: (type) nothing is made uninitialised: what is read is written there, and no more.
+            let room = unsafe { buf.unfilled_mut() };
+            let capacity = room.len();
+            match rustix::io::read(self.get_ref(), room) {
+                Ok((filled, _)) => {
+                    let len = filled.len();
+                    // SAFETY: (type) the first `len` bytes of what was unfilled are filled.
+                    unsafe { buf.assume_init(len) };
+                    buf.advance(len);
+                    then(event, 0 < len && len < capacity);
+                    progress.made_progress();
+                    return Poll::Ready(Ok(()));
+                }
+                Err(Errno::AGAIN) => self.refute(event),
+                Err(Errno::INTR) => {}
+                Err(error) => {
+                    progress.made_progress();
+                    return Poll::Ready(Err(error.into()));
+                }
+            }
+        }
+    }
+
+    /// Writes. If that was less than all, there is no more room, and an event will come with the next.
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
     where
         for<'a> &'a S: io::Write,
     {
-        todo!()
+        self.poll_write_of(cx, buf.len(), |mut inner| io::Write::write(&mut inner, buf))
     }
 
     /// Writes several buffers.
-    pub(crate) fn poll_write_vectored(&self, _cx: &mut Context<'_>, _bufs: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>>
+    pub(crate) fn poll_write_vectored(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>>
     where
         for<'a> &'a S: io::Write,
     {
-        todo!()
+        let write = |mut inner: &S| io::Write::write_vectored(&mut inner, bufs);
+        // With more buffers than the system takes at once, less than all does not mean that it is full.
+        let len = match bufs.len() <= MOST_BUFFERS {
+            true => bufs.iter().fold(0, |len: usize, buf| len.saturating_add(buf.len())),
+            false => 0,
+        };
+        self.poll_write_of(cx, len, write)
+    }
+
+    #[inline]
+    fn poll_write_of(
+        &self,
+        cx: &mut Context<'_>,
+        len: usize,
+        write: impl Fn(&S) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        let progress = ready!(coop::poll_proceed(cx));
+        loop {
+            let event = ready!(self.poll_ready(cx, Direction::Write))?;
+            let result = write(self.get_ref());
+            match &result {
+                Ok(written) if 0 < *written && *written < len => self.clear_ready(event),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.refute(event);
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                _ => {}
+            }
+            progress.made_progress();
+            return Poll::Ready(result);
+        }
+    }
+}
+
+/// Linux takes this many buffers in a call (UIO_MAXIOV), and std passes on no more.
+const MOST_BUFFERS: usize = 1024;
+
+impl Registration {
+    async fn io<I: AsFd, R>(
+        &self,
+        mut inner: I,
+        interest: Interest,
+        mut operation: impl FnMut(&mut I) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let mut wait = Wait::new(self.source(), interest);
+        poll_fn(move |cx| {
+            let progress = ready!(coop::poll_proceed(cx));
+            loop {
+                let event = ready!(self.poll_wait(inner.as_fd(), &mut wait, cx))?;
+                match operation(&mut inner) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        if self.not_ready(interest, event) {
+                            cx.waker().wake_by_ref();
+                            return Poll::Pending;
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    result => {
+                        progress.made_progress();
+                        return Poll::Ready(result);
+                    }
+                }
+            }
+        })
+        .await
+    }
+
+    fn try_io<R>(
+        &self,
+        interest: Interest,
+        operation: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        // Before the look: nobody but a reactor says that it is ready again.
+        let is_registered = self.is_registered();
+        let event = self.source().look(interest);
+        if event.is_none() && is_registered {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let result = operation();
+        let is_refuted = matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        if let Some(event) = event.filter(|_| is_refuted) {
+            self.not_ready(interest, event);
+        }
+        result
+    }
+
+    /// An operation for `interest` found nothing. `true`: and yet `event` stays, for a side is closed,
+    /// and nobody knows which of the sides was tried.
+    fn not_ready(&self, interest: Interest, event: ReadyEvent) -> bool {
+        if interest.is_single() {
+            self.source().refute(event);
+            return false;
+        }
+        self.source().clear(event);
+        !(event.ready & Ready::CLOSED).is_empty()
     }
 }
 
@@ -121,6 +367,25 @@ impl<S: AsFd> Deref for Evented<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        &self.inner
+        self.get_ref()
+    }
+}
+
+impl<S: AsFd> Drop for Evented<S> {
+    fn drop(&mut self) {
+        if let Some(inner) = &self.inner {
+            // The descriptor is closed next. What could not be deregistered reaches nobody.
+            let _ = self.registration.deregister(inner.as_fd());
+        }
+    }
+}
+
+/// What is shared is behind atomics and locks under which no code of others runs.
+impl<S: AsFd> UnwindSafe for Evented<S> {}
+impl<S: AsFd> RefUnwindSafe for Evented<S> {}
+
+impl<S: AsFd + fmt::Debug> fmt::Debug for Evented<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
     }
 }

@@ -1,0 +1,567 @@
+//! A descriptor of the user's own, and guards that say what it was ready for.
+
+use crate::reactor::io::{Direction, Evented, Interest, Ready, ReadyEvent};
+use crate::runtime::Handle;
+use crate::task::coop;
+use rustix::io::Errno;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll, ready};
+
+/// Anything with a file descriptor that can be waited for: a socket of another crate, a pipe, a
+/// timerfd, a device. It must be in non-blocking mode.
+///
+/// It is registered with the current runtime when it is made, and deregistered when it is dropped,
+/// before `T` is: `T` is what closes the descriptor.
+///
+/// The runtime hears of a descriptor when it *becomes* ready, and believes it to be so until it is told
+/// otherwise. So try to read or write first, or after waiting, until that returns `WouldBlock`; and
+/// say so, or the next wait ends at once: [`AsyncFdReadyGuard::try_io`], [`async_io`](Self::async_io)
+/// and [`try_io`](Self::try_io) do that. Never clear what may still be ready: then nobody is
+/// told until it becomes ready once more.
+///
+/// Any number of tasks may wait with [`readable`](Self::readable), [`writable`](Self::writable) and
+/// [`ready`](Self::ready). The `poll_` functions remember one task for each direction, the last.
+///
+/// ```
+/// use heist::io::unix::AsyncFd;
+/// use std::io::{Read, Write};
+/// use std::os::unix::net::UnixStream;
+///
+/// # #[heist::main]
+/// # async fn main() -> std::io::Result<()> {
+/// let (near, mut far) = UnixStream::pair()?;
+/// near.set_nonblocking(true)?;
+/// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+/// let near = unsafe { AsyncFd::register(near)? };
+///
+/// far.write_all(b"ping")?;
+/// let mut bytes = [0; 8];
+/// let len = loop {
+///     let mut guard = near.readable().await?;
+///     match guard.try_io(|near| near.get_ref().read(&mut bytes)) {
+///         Ok(result) => break result?,
+///         Err(_would_block) => continue,
+///     }
+/// };
+/// assert_eq!(&bytes[..len], b"ping");
+/// # Ok(())
+/// # }
+/// ```
+pub struct AsyncFd<T: AsRawFd> {
+    evented: Evented<Lender<T>>,
+}
+
+/// Lends out the descriptor of what need not do so itself.
+struct Lender<T>(T);
+
+impl<T: AsRawFd> AsFd for Lender<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: (type) who calls register() promises that the descriptor stays open, and the same.
+        unsafe { BorrowedFd::borrow_raw(self.0.as_raw_fd()) }
+    }
+}
+
+const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
+
+/// Making one.
+impl<T: AsRawFd> AsyncFd<T> {
+    /// Registers the descriptor of `inner` for reading and writing.
+    ///
+    /// # Safety
+    /// `inner.as_raw_fd()` must return the same open descriptor each time, until `inner` is dropped or
+    /// taken out again.
+    ///
+    /// # Errors
+    /// If the system cannot wait for such a descriptor, or for no more of them; with `inner`.
+    ///
+    /// # Panics
+    /// Outside of a runtime, or in one without I/O.
+    #[track_caller]
+    pub unsafe fn register(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::make(inner, BOTH, "AsyncFd::register")
+    }
+
+    /// The same for this `interest`.
+    ///
+    /// # Safety
+    /// As for [`register`](Self::register).
+    ///
+    /// # Errors
+    /// As for [`register`](Self::register).
+    ///
+    /// # Panics
+    /// Outside of a runtime, or in one without I/O.
+    #[track_caller]
+    pub unsafe fn register_with_interest(
+        inner: T,
+        interest: Interest,
+    ) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::make(inner, interest, "AsyncFd::register_with_interest")
+    }
+
+    #[track_caller]
+    fn make(inner: T, interest: Interest, api: &str) -> Result<Self, AsyncFdRegisterError<T>> {
+        let reactors = Handle::current_for(api).reactors_for_io(api);
+        if inner.as_raw_fd() < 0 {
+            return Err(AsyncFdRegisterError { inner, cause: Errno::BADF.into() });
+        }
+        match Evented::registered(reactors, Lender(inner), interest) {
+            Ok(evented) => Ok(AsyncFd { evented }),
+            Err((Lender(inner), cause)) => Err(AsyncFdRegisterError { inner, cause }),
+        }
+    }
+
+    /// As [`register`](Self::register), unchecked by the compiler.
+    ///
+    /// # Errors
+    /// As for [`register`](Self::register), without `inner`.
+    ///
+    /// # Panics
+    /// Outside of a runtime, or in one without I/O.
+    #[deprecated(note = "nobody promises that the descriptor stays open; use `AsyncFd::register`")]
+    #[track_caller]
+    pub fn new(inner: T) -> io::Result<Self> {
+        Ok(Self::make(inner, BOTH, "AsyncFd::new")?)
+    }
+
+    /// As [`register_with_interest`](Self::register_with_interest), unchecked by the compiler.
+    ///
+    /// # Errors
+    /// As for [`register`](Self::register), without `inner`.
+    ///
+    /// # Panics
+    /// Outside of a runtime, or in one without I/O.
+    #[deprecated(
+        note = "nobody promises that the descriptor stays open; use `AsyncFd::register_with_interest`"
+    )]
+    #[track_caller]
+    pub fn with_interest(inner: T, interest: Interest) -> io::Result<Self> {
+        Ok(Self::make(inner, interest, "AsyncFd::with_interest")?)
+    }
+
+    /// As [`register`](Self::register), unchecked by the compiler.
+    ///
+    /// # Errors
+    /// As for [`register`](Self::register).
+    ///
+    /// # Panics
+    /// Outside of a runtime, or in one without I/O.
+    #[deprecated(note = "nobody promises that the descriptor stays open; use `AsyncFd::register`")]
+    #[track_caller]
+    pub fn try_new(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::make(inner, BOTH, "AsyncFd::try_new")
+    }
+
+    /// As [`register_with_interest`](Self::register_with_interest), unchecked by the compiler.
+    ///
+    /// # Errors
+    /// As for [`register`](Self::register).
+    ///
+    /// # Panics
+    /// Outside of a runtime, or in one without I/O.
+    #[deprecated(
+        note = "nobody promises that the descriptor stays open; use `AsyncFd::register_with_interest`"
+    )]
+    #[track_caller]
+    pub fn try_with_interest(
+        inner: T,
+        interest: Interest,
+    ) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::make(inner, interest, "AsyncFd::try_with_interest")
+    }
+
+    /// What the descriptor belongs to.
+    pub fn get_ref(&self) -> &T {
+        &self.evented.get_ref().0
+    }
+
+    /// What the descriptor belongs to. It must keep it.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.evented.get_mut().0
+    }
+
+    /// Deregisters the descriptor, and gives back what it belongs to.
+    pub fn into_inner(self) -> T {
+        self.evented.into_inner_anyway().0
+    }
+}
+
+/// Waiting.
+impl<T: AsRawFd> AsyncFd<T> {
+    /// Waits until it may be readable, for the task that calls this last.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub fn poll_read_ready<'a>(
+        &'a self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
+        let event = ready!(self.poll_ready(cx, Direction::Read))?;
+        Poll::Ready(Ok(AsyncFdReadyGuard { async_fd: self, event: Some(event) }))
+    }
+
+    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub fn poll_read_ready_mut<'a>(
+        &'a mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
+        let event = ready!(self.poll_ready(cx, Direction::Read))?;
+        Poll::Ready(Ok(AsyncFdReadyMutGuard { async_fd: self, event: Some(event) }))
+    }
+
+    /// Waits until it may be writable, for the task that calls this last.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub fn poll_write_ready<'a>(
+        &'a self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
+        let event = ready!(self.poll_ready(cx, Direction::Write))?;
+        Poll::Ready(Ok(AsyncFdReadyGuard { async_fd: self, event: Some(event) }))
+    }
+
+    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub fn poll_write_ready_mut<'a>(
+        &'a mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
+        let event = ready!(self.poll_ready(cx, Direction::Write))?;
+        Poll::Ready(Ok(AsyncFdReadyMutGuard { async_fd: self, event: Some(event) }))
+    }
+
+    fn poll_ready(
+        &self,
+        cx: &mut Context<'_>,
+        direction: Direction,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        let progress = ready!(coop::poll_proceed(cx));
+        let event = ready!(self.evented.poll_ready(cx, direction));
+        progress.made_progress();
+        Poll::Ready(event)
+    }
+
+    /// Waits until it may be ready for some of `interest`.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
+        let event = self.evented.ready(interest).await?;
+        Ok(AsyncFdReadyGuard { async_fd: self, event: Some(event) })
+    }
+
+    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub async fn ready_mut(
+        &mut self,
+        interest: Interest,
+    ) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
+        let event = self.evented.ready(interest).await?;
+        Ok(AsyncFdReadyMutGuard { async_fd: self, event: Some(event) })
+    }
+
+    /// Waits until it may be readable.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub async fn readable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
+        self.ready(Interest::READABLE).await
+    }
+
+    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub async fn readable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
+        self.ready_mut(Interest::READABLE).await
+    }
+
+    /// Waits until it may be writable.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub async fn writable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
+        self.ready(Interest::WRITABLE).await
+    }
+
+    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub async fn writable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
+        self.ready_mut(Interest::WRITABLE).await
+    }
+}
+
+/// Operations.
+impl<T: AsRawFd> AsyncFd<T> {
+    /// Calls `f` until it does not return `WouldBlock`, waiting for `interest` in between. It must return
+    /// that only if the descriptor said so.
+    ///
+    /// ```
+    /// use heist::io::{Interest, unix::AsyncFd};
+    /// use std::net::UdpSocket;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = UdpSocket::bind("127.0.0.1:0")?;
+    /// socket.set_nonblocking(true)?;
+    /// let address = socket.local_addr()?;
+    /// // SAFETY: a UdpSocket keeps its descriptor open until it is dropped.
+    /// let socket = unsafe { AsyncFd::register(socket)? };
+    ///
+    /// socket.async_io(Interest::WRITABLE, |socket| socket.send_to(b"ping", address)).await?;
+    /// let mut bytes = [0; 8];
+    /// let len = socket.async_io(Interest::READABLE, |socket| socket.recv(&mut bytes)).await?;
+    /// assert_eq!(&bytes[..len], b"ping");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What `f` returns, or if the runtime was shut down.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut(&T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.evented.io(interest, |inner| f(&inner.0)).await
+    }
+
+    /// The same for an `f` that changes what the descriptor belongs to.
+    ///
+    /// # Errors
+    /// What `f` returns, or if the runtime was shut down.
+    pub async fn async_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        mut f: impl FnMut(&mut T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.evented.io_mut(interest, |inner| f(&mut inner.0)).await
+    }
+
+    /// Calls `f` if it may be ready for some of `interest`. If that returns `WouldBlock` it is not.
+    ///
+    /// # Errors
+    /// `WouldBlock` if it is not ready, else what `f` returns.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce(&T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.evented.try_io(interest, |inner| f(&inner.0))
+    }
+
+    /// The same for an `f` that changes what the descriptor belongs to.
+    ///
+    /// # Errors
+    /// `WouldBlock` if it is not ready, else what `f` returns.
+    pub fn try_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        f: impl FnOnce(&mut T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.evented.try_io_mut(interest, |inner| f(&mut inner.0))
+    }
+}
+
+impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.get_ref().as_raw_fd()
+    }
+}
+
+impl<T: AsRawFd> AsFd for AsyncFd<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.evented.get_ref().as_fd()
+    }
+}
+
+impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncFd").field("inner", self.get_ref()).finish()
+    }
+}
+
+/// That a descriptor was ready when somebody waited for it. It counts as ready until one of these says
+/// that it is not, with [`try_io`](Self::try_io) or [`clear_ready`](Self::clear_ready).
+#[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
+pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
+    async_fd: &'a AsyncFd<T>,
+    event: Option<ReadyEvent>,
+}
+
+/// As [`AsyncFdReadyGuard`], with the sole use of the descriptor.
+#[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
+pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
+    async_fd: &'a mut AsyncFd<T>,
+    event: Option<ReadyEvent>,
+}
+
+/// What both guards can do.
+macro_rules! guard {
+    ($guard:ident, $debug:literal) => {
+        impl<T: AsRawFd> $guard<'_, T> {
+            /// It is not ready any more, as an operation has shown. What became ready since is kept, and
+            /// so is that it was closed.
+            pub fn clear_ready(&mut self) {
+                if let Some(event) = self.event.take() {
+                    self.async_fd.evented.clear_ready(event);
+                }
+            }
+
+            /// The same for some of what it was ready for.
+            pub fn clear_ready_matching(&mut self, ready: Ready) {
+                if let Some(event) = self.event.take() {
+                    self.async_fd.evented.clear_ready(event.with_ready(ready));
+                    let left = event.with_ready(event.ready - ready);
+                    self.event = Some(left).filter(|left| !left.ready.is_empty());
+                }
+            }
+
+            /// It is still ready. Does nothing, and says so.
+            pub fn retain_ready(&mut self) {}
+
+            /// What it was ready for, without what was cleared.
+            pub fn ready(&self) -> Ready {
+                self.event.map_or(Ready::EMPTY, |event| event.ready)
+            }
+        }
+
+        impl<T: AsRawFd + fmt::Debug> fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct($debug).field("async_fd", &self.async_fd).finish()
+            }
+        }
+    };
+}
+
+guard!(AsyncFdReadyGuard, "ReadyGuard");
+guard!(AsyncFdReadyMutGuard, "MutReadyGuard");
+
+impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
+    /// Calls `f`. If that returns `WouldBlock`, which it must do only if the descriptor said so, it is
+    /// not ready any more.
+    ///
+    /// # Errors
+    /// If `f` returned `WouldBlock`. Its other errors are in the `Ok`.
+    pub fn try_io<R>(
+        &mut self,
+        f: impl FnOnce(&'a AsyncFd<T>) -> io::Result<R>,
+    ) -> Result<io::Result<R>, TryIoError> {
+        match f(self.async_fd) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.clear_ready();
+                Err(TryIoError(()))
+            }
+            result => Ok(result),
+        }
+    }
+
+    /// What was waited for.
+    pub fn get_ref(&self) -> &'a AsyncFd<T> {
+        self.async_fd
+    }
+
+    /// What its descriptor belongs to.
+    pub fn get_inner(&self) -> &'a T {
+        self.async_fd.get_ref()
+    }
+}
+
+impl<T: AsRawFd> AsyncFdReadyMutGuard<'_, T> {
+    /// Calls `f`. If that returns `WouldBlock`, which it must do only if the descriptor said so, it is
+    /// not ready any more.
+    ///
+    /// # Errors
+    /// If `f` returned `WouldBlock`. Its other errors are in the `Ok`.
+    pub fn try_io<R>(
+        &mut self,
+        f: impl FnOnce(&mut AsyncFd<T>) -> io::Result<R>,
+    ) -> Result<io::Result<R>, TryIoError> {
+        match f(self.async_fd) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.clear_ready();
+                Err(TryIoError(()))
+            }
+            result => Ok(result),
+        }
+    }
+
+    /// What was waited for.
+    pub fn get_ref(&self) -> &AsyncFd<T> {
+        self.async_fd
+    }
+
+    /// What was waited for.
+    pub fn get_mut(&mut self) -> &mut AsyncFd<T> {
+        self.async_fd
+    }
+
+    /// What its descriptor belongs to.
+    pub fn get_inner(&self) -> &T {
+        self.async_fd.get_ref()
+    }
+
+    /// What its descriptor belongs to.
+    pub fn get_inner_mut(&mut self) -> &mut T {
+        self.async_fd.get_mut()
+    }
+}
+
+/// The descriptor was not ready after all.
+#[derive(Debug)]
+pub struct TryIoError(());
+
+/// A descriptor could not be registered. It has what the descriptor belongs to.
+pub struct AsyncFdRegisterError<T> {
+    inner: T,
+    cause: io::Error,
+}
+
+/// The former name of [`AsyncFdRegisterError`].
+#[doc(hidden)]
+#[deprecated(note = "use `AsyncFdRegisterError`")]
+pub type AsyncFdTryNewError<T> = AsyncFdRegisterError<T>;
+
+impl<T> AsyncFdRegisterError<T> {
+    /// What the descriptor belongs to, and why it could not be registered.
+    pub fn into_parts(self) -> (T, io::Error) {
+        (self.inner, self.cause)
+    }
+}
+
+impl<T> fmt::Display for AsyncFdRegisterError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.fmt(f)
+    }
+}
+
+impl<T> fmt::Debug for AsyncFdRegisterError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.cause, f)
+    }
+}
+
+impl<T> Error for AsyncFdRegisterError<T> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+impl<T> From<AsyncFdRegisterError<T>> for io::Error {
+    fn from(error: AsyncFdRegisterError<T>) -> io::Error {
+        error.cause
+    }
+}

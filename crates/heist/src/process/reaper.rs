@@ -1,0 +1,136 @@
+//! Waiting for a process to exit.
+
+use crate::env::pidfd;
+use crate::reactor::Reactors;
+use crate::reactor::io::{Direction, Evented, Interest};
+use crate::signal::unix::{Signal, SignalKind, listen};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// A process that has not been waited for, and what tells that it has exited.
+pub(super) struct Reaper {
+    child: Child,
+    news: News,
+}
+
+/// What tells that the process may have exited.
+enum News {
+    /// A descriptor that becomes readable.
+    Pidfd(Evented<OwnedFd>),
+    /// The exit of any child: each time it is asked whether it was this one. For systems without the
+    /// other, for sandboxes that forbid it, and for processes that are traced.
+    Sigchld(Signal),
+}
+
+/// How waiting has ended.
+pub(super) enum Waited {
+    /// It has exited.
+    Exited(ExitStatus),
+    /// Nobody will ever know: somebody else has waited for it.
+    Lost(io::Error),
+    /// The runtime tells no news any more, most likely because it was shut down; see
+    /// [`Reaper::move_to`].
+    NoNews(io::Error),
+}
+
+impl News {
+    fn new(child: &Child, reactors: &Arc<Reactors>) -> io::Result<News> {
+        match pidfd::open(child.id()) {
+            Ok(pidfd) => {
+                let reactors = Arc::clone(reactors);
+                Ok(News::Pidfd(Evented::new(reactors, pidfd, Interest::READABLE)))
+            }
+            // For whatever reason. If that is a lack of descriptors, the other way may need none.
+            Err(_) => News::sigchld(reactors),
+        }
+    }
+
+    /// Told in every runtime that waits for signals, so this one may be shut down.
+    fn sigchld(reactors: &Arc<Reactors>) -> io::Result<News> {
+        Ok(News::Sigchld(listen(SignalKind::child(), reactors)?))
+    }
+}
+
+impl Reaper {
+    /// Waits for `child` in the runtime of `reactors`. If that is not possible, the child comes back.
+    pub(super) fn new(child: Child, reactors: &Arc<Reactors>) -> Result<Self, (Child, io::Error)> {
+        match News::new(&child, reactors) {
+            Ok(news) => Ok(Reaper { child, news }),
+            Err(error) => Err((child, error)),
+        }
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn kill(&mut self) -> io::Result<()> {
+        self.child.kill()
+    }
+
+    pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
+    pub(super) fn into_child(self) -> Child {
+        self.child
+    }
+
+    /// Waits for it in another runtime from now on.
+    pub(super) fn move_to(&mut self, reactors: &Arc<Reactors>) -> io::Result<()> {
+        self.news = News::new(&self.child, reactors)?;
+        Ok(())
+    }
+
+    /// Whether it is the runtime of `reactors` that waits for it.
+    pub(super) fn is_in(&self, reactors: &Arc<Reactors>) -> bool {
+        matches!(&self.news, News::Pidfd(pidfd) if Arc::ptr_eq(pidfd.reactors(), reactors))
+    }
+
+    /// Waits until it has exited.
+    pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<Waited> {
+        loop {
+            match &mut self.news {
+                News::Pidfd(pidfd) => {
+                    let event = match ready!(pidfd.poll_ready(cx, Direction::Read)) {
+                        Ok(event) => event,
+                        Err(error) => return Poll::Ready(Waited::NoNews(error)),
+                    };
+                    if let Some(waited) = ask(&mut self.child) {
+                        return Poll::Ready(waited);
+                    }
+                    if !pidfd::has_exited(&**pidfd) {
+                        pidfd.clear_ready(event);
+                        continue;
+                    }
+                    // It has exited, perhaps just now. If it still cannot be waited for then somebody else
+                    // traces it, and is told first; the descriptor says nothing about that.
+                    match News::sigchld(pidfd.reactors()) {
+                        Ok(news) => self.news = news,
+                        Err(error) => return Poll::Ready(Waited::NoNews(error)),
+                    }
+                }
+                News::Sigchld(signal) => {
+                    // The waker is left before the process is asked, so that an exit is seen by one of both.
+                    let is_told = signal.poll_recv(cx).is_ready();
+                    if let Some(waited) = ask(&mut self.child) {
+                        return Poll::Ready(waited);
+                    }
+                    if !is_told {
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn ask(child: &mut Child) -> Option<Waited> {
+    match child.try_wait() {
+        Ok(status) => status.map(Waited::Exited),
+        Err(error) => Some(Waited::Lost(error)),
+    }
+}

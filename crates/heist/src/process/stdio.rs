@@ -1,0 +1,180 @@
+//! The pipes of a child.
+
+use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
+use crate::reactor::Reactors;
+use crate::reactor::io::{Evented, Interest};
+use crate::runtime::Handle;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// Our end of a pipe. It does not block; the child's end, which is another file, does.
+struct Pipe(Evented<File>);
+
+impl Pipe {
+    fn new(end: OwnedFd, interest: Interest, reactors: &Arc<Reactors>) -> io::Result<Pipe> {
+        rustix::io::ioctl_fionbio(&end, true)?;
+        Ok(Pipe(Evented::new(Arc::clone(reactors), File::from(end), interest)))
+    }
+
+    /// It blocks again: that is what another process expects of its standard streams.
+    fn into_owned_fd(self) -> io::Result<OwnedFd> {
+        let end = OwnedFd::from(self.0.into_inner()?);
+        rustix::io::ioctl_fionbio(&end, false)?;
+        Ok(end)
+    }
+}
+
+macro_rules! pipe {
+    ($(#[$doc:meta])* $name:ident, $interest:expr) => {
+        $(#[$doc])*
+        pub struct $name {
+            pipe: Pipe,
+        }
+
+        impl $name {
+            /// Makes it asynchronous.
+            ///
+            /// # Errors
+            /// If the system refuses.
+            ///
+            /// # Panics
+            /// If it is called outside of a runtime, or in one without I/O (see
+            /// [`Builder::enable_io`](crate::runtime::Builder::enable_io)).
+            #[track_caller]
+            pub fn from_std(inner: std::process::$name) -> io::Result<Self> {
+                const API: &str = concat!(stringify!($name), "::from_std");
+                $name::new(inner, &Handle::current_for(API).reactors_for_io(API))
+            }
+
+            pub(super) fn new(
+                inner: std::process::$name,
+                reactors: &Arc<Reactors>,
+            ) -> io::Result<Self> {
+                Ok($name { pipe: Pipe::new(inner.into(), $interest, reactors)? })
+            }
+
+            /// The descriptor, which blocks from now on.
+            ///
+            /// # Errors
+            /// If the system refuses.
+            pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
+                self.pipe.into_owned_fd()
+            }
+        }
+
+        impl AsFd for $name {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.pipe.0.as_fd()
+            }
+        }
+
+        impl AsRawFd for $name {
+            fn as_raw_fd(&self) -> RawFd {
+                self.pipe.0.as_raw_fd()
+            }
+        }
+
+        /// For a pipe from one child to another.
+        impl TryFrom<$name> for Stdio {
+            type Error = io::Error;
+
+            fn try_from(pipe: $name) -> io::Result<Stdio> {
+                pipe.into_owned_fd().map(Stdio::from)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).field("fd", &self.as_raw_fd()).finish()
+            }
+        }
+    };
+}
+
+pipe! {
+    /// What is written here is a child's standard input. Dropping it is the end of that input; `shutdown` alone is
+    /// not.
+    ChildStdin, Interest::WRITABLE
+}
+
+pipe! {
+    /// A child's standard output.
+    ///
+    /// What one child writes another can read, without anything passing through this process:
+    ///
+    /// ```
+    /// use heist::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut echo = Command::new("echo").arg("pipes").stdout(Stdio::piped()).spawn()?;
+    /// let pipe: Stdio = echo.stdout.take().unwrap().try_into()?;
+    /// let output = Command::new("tr").args(["a-z", "A-Z"]).stdin(pipe).output().await?;
+    /// assert_eq!(output.stdout, b"PIPES\n");
+    /// echo.wait().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ChildStdout, Interest::READABLE
+}
+
+pipe! {
+    /// A child's standard error.
+    ChildStderr, Interest::READABLE
+}
+
+impl AsyncRead for ChildStdout {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.pipe.0.poll_read(cx, buf)
+    }
+}
+
+impl AsyncRead for ChildStderr {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.pipe.0.poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for ChildStdin {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.pipe.0.poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.pipe.0.poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,179 @@
+//! What has to be done when something happens, and is too little for a task.
+//!
+//! The reader of signals and whoever waits for orphaned processes must work in every runtime,
+//! whatever its workers do: a task of theirs would be counted, could be pinned to a worker that is
+//! stuck, and would end without a word at shutdown.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// A future that is polled by whoever wakes it, there and then; for a source of I/O that is the
+/// thread that polls its reactor. So it must be short, and must not block. It lives as long as somebody
+/// holds its waker, and is dropped when it ends.
+pub(crate) struct Errand(Mutex<State>);
+
+enum State {
+    /// Nobody polls it.
+    Waits(Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// A thread polls it, and has been woken meanwhile or not.
+    Runs {
+        is_woken: bool,
+    },
+    Ended,
+}
+
+impl Errand {
+    /// Polls `future` for the first time.
+    pub(crate) fn begin(future: impl Future<Output = ()> + Send + 'static) {
+        Arc::new(Errand(Mutex::new(State::Waits(Box::pin(future))))).wake();
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+        // The lock is held for assignments only, none of which panics.
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The future, for whoever is to poll it.
+    fn take(&self) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+        self.change(|state| match std::mem::replace(state, State::Runs { is_woken: true }) {
+            State::Waits(future) => {
+                *state = State::Runs { is_woken: false };
+                Some(future)
+            }
+            State::Runs { .. } => None,
+            State::Ended => {
+                *state = State::Ended;
+                None
+            }
+        })
+    }
+}
+
+impl Wake for Errand {
+    fn wake(self: Arc<Self>) {
+        let Some(mut future) = self.take() else { return };
+        let waker = Waker::from(Arc::clone(&self));
+        loop {
+            if let Poll::Ready(()) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                self.change(|state| *state = State::Ended);
+                return;
+            }
+            // A wake-up that came during the poll is for this thread.
+            let again = self.change(|state| match state {
+                State::Runs { is_woken: true } => {
+                    *state = State::Runs { is_woken: false };
+                    Some(future)
+                }
+                _ => {
+                    *state = State::Waits(future);
+                    None
+                }
+            });
+            match again {
+                Some(woken) => future = woken,
+                None => return,
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts its polls, keeps its waker and ends when it is told to.
+    #[derive(Default)]
+    struct Spy {
+        polls: AtomicUsize,
+        drops: AtomicUsize,
+        waker: Mutex<Option<Waker>>,
+        ends_after: AtomicUsize,
+    }
+
+    struct CountDrop(Arc<Spy>);
+
+    impl Drop for CountDrop {
+        fn drop(&mut self) {
+            self.0.drops.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn begin(spy: &Arc<Spy>, mut wakes_itself: usize) {
+        let guard = CountDrop(Arc::clone(spy));
+        Errand::begin(poll_fn(move |cx| {
+            let spy = &guard.0;
+            let polls = spy.polls.fetch_add(1, Ordering::Relaxed) + 1;
+            *spy.waker.lock().unwrap() = Some(cx.waker().clone());
+            if wakes_itself > 0 {
+                wakes_itself -= 1;
+                cx.waker().wake_by_ref();
+            }
+            match spy.ends_after.load(Ordering::Relaxed) {
+                end if end != 0 && polls >= end => Poll::Ready(()),
+                _ => Poll::Pending,
+            }
+        }));
+    }
+
+    #[test]
+    fn each_wake_polls_it_there_and_then() {
+        let spy = Arc::new(Spy::default());
+        begin(&spy, 0);
+        assert_eq!(spy.polls.load(Ordering::Relaxed), 1);
+        let waker = spy.waker.lock().unwrap().clone().unwrap();
+        waker.wake_by_ref();
+        waker.wake_by_ref();
+        assert_eq!(spy.polls.load(Ordering::Relaxed), 3);
+        spy.ends_after.store(4, Ordering::Relaxed);
+        waker.wake_by_ref();
+        assert_eq!(spy.drops.load(Ordering::Relaxed), 1);
+        waker.wake_by_ref();
+        assert_eq!(spy.polls.load(Ordering::Relaxed), 4, "it has ended");
+    }
+
+    #[test]
+    fn a_wake_during_a_poll_is_not_lost_and_does_not_nest() {
+        let spy = Arc::new(Spy::default());
+        begin(&spy, 5);
+        assert_eq!(spy.polls.load(Ordering::Relaxed), 6);
+    }
+
+    #[test]
+    fn it_is_dropped_with_its_last_waker() {
+        let spy = Arc::new(Spy::default());
+        begin(&spy, 0);
+        assert_eq!(spy.drops.load(Ordering::Relaxed), 0);
+        let waker = spy.waker.lock().unwrap().take();
+        drop(waker);
+        assert_eq!(spy.drops.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn threads_that_wake_it_at_once_lose_no_wake() {
+        let (written, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (writes, sees) = (Arc::clone(&written), Arc::clone(&seen));
+        let kept: Arc<Mutex<Option<Waker>>> = Arc::default();
+        let keep = Arc::clone(&kept);
+        Errand::begin(poll_fn(move |cx| {
+            keep.lock().unwrap().get_or_insert_with(|| cx.waker().clone());
+            sees.store(writes.load(Ordering::SeqCst), Ordering::SeqCst);
+            Poll::Pending
+        }));
+        let waker = kept.lock().unwrap().clone().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        written.fetch_add(1, Ordering::SeqCst);
+                        waker.wake_by_ref();
+                    }
+                });
+            }
+        });
+        assert_eq!(seen.load(Ordering::SeqCst), 40_000, "the last poll began after the last wake");
+    }
+}

@@ -1,0 +1,252 @@
+//! Which reactor watches a source. It is chosen by the first one who waits, and may change.
+
+use super::source::{ReadyEvent, Source, Wait};
+use super::sources::{Key, Sources};
+use super::{Direction, Interest, Ready};
+use crate::canary;
+use crate::reactor::{Reactors, ShutDown};
+use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// After how many waits in a row from the same other seat a registration moves there. Guessed: often
+/// enough that a task that was stolen once does not take its sockets along, and stays.
+const MOVE_AFTER: u8 = 4;
+
+/// Where sources can be registered: with reactors, or with a model of them.
+pub(super) trait Places {
+    /// The seat of the calling worker.
+    fn here(&self) -> Option<usize>;
+    /// That one, or any for one who has none.
+    fn here_or_any(&self) -> usize;
+    fn sources(&self, seat: usize) -> &Sources;
+    fn watch(
+        &self,
+        seat: usize,
+        fd: BorrowedFd<'_>,
+        key: u64,
+        interest: Interest,
+    ) -> io::Result<()>;
+    fn unwatch(&self, seat: usize, fd: BorrowedFd<'_>) -> io::Result<()>;
+}
+
+/// Where a source is registered, and who else waits for it.
+///
+/// | bits | field |
+/// |---|---|
+/// | 0..16 | seat: whose reactor watches the source, or NONE |
+/// | 16..32 | stranger: the other seat that it was last waited for from; only if times is not 0 |
+/// | 32..40 | times: how often in a row |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Home(u64);
+
+const SEAT_MASK: u64 = (1 << 16) - 1;
+const STRANGER_SHIFT: u32 = 16;
+const TIMES_SHIFT: u32 = 32;
+/// There is no seat of this number: see `MAX_WORKERS`.
+const NONE: u64 = SEAT_MASK;
+
+impl Home {
+    fn at(seat: u64) -> Home {
+        Home(seat)
+    }
+
+    fn seat(self) -> Option<usize> {
+        let seat = self.0 & SEAT_MASK;
+        (seat != NONE).then_some(seat as usize)
+    }
+
+    fn stranger(self) -> usize {
+        (self.0 >> STRANGER_SHIFT & SEAT_MASK) as usize
+    }
+
+    fn times(self) -> u8 {
+        (self.0 >> TIMES_SHIFT) as u8
+    }
+
+    /// After one more wait, from `here`.
+    fn waited_from(self, here: usize) -> Home {
+        let seat = self.0 & SEAT_MASK;
+        if seat == here as u64 {
+            return Home(seat);
+        }
+        let times = if self.times() > 0 && self.stranger() == here { self.times() + 1 } else { 1 };
+        Home(seat | (here as u64) << STRANGER_SHIFT | u64::from(times) << TIMES_SHIFT)
+    }
+}
+
+/// A source, and the reactor that watches it. The descriptor is its owner's, who lends it where it is
+/// needed.
+pub(super) struct Registration<P = Reactors> {
+    source: heist_sync::Arc<Source>,
+    places: Arc<P>,
+    /// The seat is changed under the lock only.
+    home: AtomicU64,
+    /// What the reactor knows the source by. Nothing if there is none.
+    key: Mutex<Key>,
+    /// What is asked of the reactor.
+    interest: Interest,
+}
+
+/// For those who wait.
+impl<P: Places> Registration<P> {
+    /// Not registered yet, and assumed to be `ready`.
+    pub(super) fn new(places: Arc<P>, interest: Interest, ready: Ready) -> Self {
+        Registration {
+            source: heist_sync::Arc::new(Source::new(ready)),
+            places,
+            home: AtomicU64::new(Home::at(NONE).0),
+            key: Mutex::new(Key(0)),
+            interest,
+        }
+    }
+
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(super) fn places(&self) -> &Arc<P> {
+        &self.places
+    }
+
+    pub(super) fn is_registered(&self) -> bool {
+        self.load().seat().is_some()
+    }
+
+    /// Waits in a direction, in the place of whoever did before.
+    #[inline]
+    pub(super) fn poll_ready(
+        &self,
+        fd: BorrowedFd<'_>,
+        direction: Direction,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        let event = match self.source.look(direction.interest()) {
+            Some(event) => event,
+            None => {
+                self.prepare(fd)?;
+                ready!(self.source.poll(direction, cx))
+            }
+        };
+        Poll::Ready(alive(event))
+    }
+
+    /// Waits as one of any number of futures.
+    pub(super) fn poll_wait(
+        &self,
+        fd: BorrowedFd<'_>,
+        wait: &mut Wait<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        let event = match self.source.look(wait.interest()) {
+            Some(event) => event,
+            None => {
+                self.prepare(fd)?;
+                ready!(wait.poll(cx))
+            }
+        };
+        Poll::Ready(alive(event))
+    }
+}
+
+fn alive(event: ReadyEvent) -> io::Result<ReadyEvent> {
+    if event.is_shutdown() { Err(ShutDown.into()) } else { Ok(event) }
+}
+
+/// Which reactor watches.
+impl<P: Places> Registration<P> {
+    /// Somebody is about to wait: there must be a reactor that watches, and it should be the right one.
+    #[inline]
+    fn prepare(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        let home = self.load();
+        if home.seat().is_none() {
+            return self.register(fd);
+        }
+        let Some(here) = self.places.here() else { return Ok(()) };
+        let new = home.waited_from(here);
+        if new == home {
+            return Ok(());
+        }
+        if new.times() < MOVE_AFTER {
+            // Relaxed: a guess at who waits. If another was faster, its guess is as good.
+            let relaxed = Ordering::Relaxed;
+            let _ = self.home.compare_exchange(home.0, new.0, relaxed, relaxed);
+        } else {
+            self.move_to(here, fd);
+        }
+        Ok(())
+    }
+
+    /// Has it watched, here if this is a worker.
+    #[cold]
+    pub(super) fn register(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        let mut key = self.lock();
+        if self.load().seat().is_none() {
+            let seat = self.places.here_or_any();
+            *key = self.watch(seat, fd)?;
+            self.settle(Home::at(seat as u64));
+        }
+        Ok(())
+    }
+
+    /// The new reactor watches before the old one stops. If it cannot, all stays as it is.
+    #[cold]
+    fn move_to(&self, seat: usize, fd: BorrowedFd<'_>) {
+        let mut key = self.lock();
+        let Some(old) = self.load().seat() else { return };
+        let mut home = old;
+        if old != seat {
+            if let Ok(new_key) = self.watch(seat, fd) {
+                // It is gone from the old reactor whatever the poller says.
+                let _ = self.unwatch(old, *key, fd);
+                *key = new_key;
+                home = seat;
+            }
+        }
+        self.settle(Home::at(home as u64));
+    }
+
+    /// No reactor watches it any more, and no event reaches it. Nobody can wait, and the wakers are
+    /// dropped: they may own what owns this.
+    pub(super) fn deregister(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        let key = self.lock();
+        let unwatched = match self.load().seat() {
+            Some(seat) => self.unwatch(seat, *key, fd),
+            None => Ok(()),
+        };
+        self.settle(Home::at(NONE));
+        drop(key);
+        self.source.abandon();
+        unwatched
+    }
+
+    fn watch(&self, seat: usize, fd: BorrowedFd<'_>) -> io::Result<Key> {
+        let key = self.places.sources(seat).insert(&self.source)?;
+        let watched = self.places.watch(seat, fd, key.0, self.interest);
+        if watched.is_err() {
+            self.places.sources(seat).remove(key);
+        }
+        watched.map(|()| key)
+    }
+
+    fn unwatch(&self, seat: usize, key: Key, fd: BorrowedFd<'_>) -> io::Result<()> {
+        self.places.sources(seat).remove(key);
+        self.places.unwatch(seat, fd)
+    }
+
+    fn load(&self) -> Home {
+        // Acquire: pairs with the Release in settle(): who finds a seat waits after the reactor watches.
+        Home(self.home.load(Ordering::Acquire))
+    }
+
+    fn settle(&self, home: Home) {
+        // Release: pairs with the Acquire in load().
+        self.home.store(home.0, Ordering::Release);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Key> {
+        self.key.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

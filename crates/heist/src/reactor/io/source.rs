@@ -1,0 +1,199 @@
+//! A source of events: what it is ready for, and who waits for that.
+
+use super::readiness::{Readiness, Word};
+use super::{Direction, Interest, Ready};
+use crate::canary;
+use heist_sync::{Mutex, MutexGuard};
+use slab::Slab;
+use std::mem;
+use std::task::{Context, Poll, Waker};
+
+/// What a source was ready for at some moment. Clearing it clears nothing that came later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReadyEvent {
+    pub(crate) ready: Ready,
+    seen: Word,
+}
+
+impl ReadyEvent {
+    /// The same moment, of which only `ready` is meant.
+    pub(crate) fn with_ready(self, ready: Ready) -> ReadyEvent {
+        ReadyEvent { ready, ..self }
+    }
+
+    /// Whether the runtime was gone.
+    pub(super) fn is_shutdown(self) -> bool {
+        self.seen.is_shutdown()
+    }
+
+    /// Whether something urgent was there.
+    pub(super) fn is_priority(self) -> bool {
+        self.seen.ready().is_priority()
+    }
+}
+
+/// What a reactor and those who wait have in common: one allocation for each descriptor.
+pub(super) struct Source {
+    readiness: Readiness,
+    /// No code of others runs under this lock: wakers are cloned, woken and dropped outside.
+    waiters: Mutex<Waiters>,
+}
+
+#[derive(Default)]
+struct Waiters {
+    /// The task that polled last for reading, and the one for writing.
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+    /// Futures, of which there may be any number; most sources never have one.
+    futures: Option<Box<Slab<Waiter>>>,
+}
+
+struct Waiter {
+    interest: Interest,
+    waker: Option<Waker>,
+    /// What it was woken for. It is told so even if somebody was faster.
+    told: Ready,
+}
+
+impl Source {
+    /// Assumed to be `ready` before the first event.
+    pub(super) fn new(ready: Ready) -> Self {
+        Source { readiness: Readiness::assumed(ready), waiters: Mutex::new(Waiters::default()) }
+    }
+
+    /// What there is of `interest`. `None`: one has to wait.
+    pub(super) fn look(&self, interest: Interest) -> Option<ReadyEvent> {
+        let seen = self.readiness.load();
+        let ready = seen.ready() & Ready::of(interest);
+        (!ready.is_empty() || seen.is_shutdown()).then_some(ReadyEvent { ready, seen })
+    }
+
+    /// It was not ready after all: `event` is taken back, unless another came since. What is closed
+    /// stays closed.
+    pub(super) fn clear(&self, event: ReadyEvent) {
+        self.readiness.clear(event.seen, event.ready - Ready::CLOSED);
+    }
+
+    /// An operation has just shown that it is not ready, and so not closed either: what an error
+    /// made look closed.
+    pub(super) fn refute(&self, event: ReadyEvent) {
+        self.readiness.clear(event.seen, event.ready);
+    }
+
+    /// An event has come from the reactor. Those whom it concerns are to be woken, when no lock is held.
+    pub(super) fn event(&self, ready: Ready, wakers: &mut Vec<Waker>) {
+        self.readiness.event(ready);
+        self.lock().take(ready, wakers);
+    }
+
+    /// The runtime is gone: everybody is to be woken.
+    pub(super) fn shut_down(&self, wakers: &mut Vec<Waker>) {
+        self.readiness.shut_down();
+        if !canary::SOURCE_SHUT_DOWN_SILENT.sings() {
+            self.lock().take(Ready::ALL, wakers);
+        }
+    }
+
+    /// Waits in a direction, in the place of whoever did before.
+    pub(super) fn poll(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
+        let mut waker = Some(cx.waker().clone());
+        let mut waiters = self.lock();
+        let place = match direction {
+            Direction::Read => &mut waiters.reader,
+            Direction::Write => &mut waiters.writer,
+        };
+        mem::swap(place, &mut waker);
+        let event = self.look_again(direction.interest());
+        // Before the waker that was there is dropped.
+        drop(waiters);
+        event
+    }
+
+    /// The second look, under the lock: an event that it does not see finds the waker.
+    fn look_again(&self, interest: Interest) -> Poll<ReadyEvent> {
+        match self.look(interest) {
+            Some(event) if !canary::SOURCE_NO_SECOND_LOOK.sings() => Poll::Ready(event),
+            _ => Poll::Pending,
+        }
+    }
+
+    /// Nobody can wait any more. Their wakers are dropped: they may own what owns this source.
+    pub(super) fn abandon(&self) {
+        let waiters = mem::take(&mut *self.lock());
+        drop(waiters);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiters> {
+        self.waiters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Waiters {
+    fn take(&mut self, ready: Ready, wakers: &mut Vec<Waker>) {
+        if ready.is_readable() {
+            wakers.extend(self.reader.take());
+        }
+        if ready.is_writable() {
+            wakers.extend(self.writer.take());
+        }
+        for (_, waiter) in self.futures.iter_mut().flat_map(|futures| futures.iter_mut()) {
+            let told = ready & Ready::of(waiter.interest);
+            if let Some(waker) = waiter.waker.take_if(|_| !told.is_empty()) {
+                waiter.told = told;
+                wakers.push(waker);
+            }
+        }
+    }
+}
+
+/// A future's place among those who wait. It is given up with this.
+pub(super) struct Wait<'a> {
+    source: &'a Source,
+    interest: Interest,
+    /// Where it stands, once it had to wait.
+    index: Option<usize>,
+}
+
+impl<'a> Wait<'a> {
+    pub(super) fn new(source: &'a Source, interest: Interest) -> Self {
+        Wait { source, interest, index: None }
+    }
+
+    pub(super) fn interest(&self) -> Interest {
+        self.interest
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
+        let mut waker = Some(cx.waker().clone());
+        let mut waiters = self.source.lock();
+        let futures = waiters.futures.get_or_insert_default();
+        let index = self.index.get_or_insert_with(|| {
+            futures.insert(Waiter { interest: self.interest, waker: None, told: Ready::EMPTY })
+        });
+        let waiter = &mut futures[*index];
+        let told = mem::replace(&mut waiter.told, Ready::EMPTY);
+        let event = match told.is_empty() {
+            true => {
+                mem::swap(&mut waiter.waker, &mut waker);
+                self.source.look_again(self.interest)
+            }
+            false => Poll::Ready(ReadyEvent { ready: told, seen: self.source.readiness.load() }),
+        };
+        // Before the waker that was there is dropped.
+        drop(waiters);
+        event
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let Some(index) = self.index else { return };
+        if heist_sync::model_has_failed() {
+            return;
+        }
+        let mut waiters = self.source.lock();
+        let waiter = waiters.futures.as_mut().and_then(|futures| futures.try_remove(index));
+        drop(waiters);
+        drop(waiter);
+    }
+}

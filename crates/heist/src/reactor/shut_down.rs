@@ -1,0 +1,26 @@
+//! The error of what needs a reactor that is gone with its runtime.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// What a resource returns whose runtime has been shut down.
+#[derive(Debug)]
+pub(crate) struct ShutDown;
+
+impl Error for ShutDown {}
+
+impl fmt::Display for ShutDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the runtime that this belongs to has been shut down; keep the Runtime alive for as \
+             long as what was made in it is used",
+        )
+    }
+}
+
+impl From<ShutDown> for io::Error {
+    fn from(error: ShutDown) -> io::Error {
+        io::Error::other(error)
+    }
+}

@@ -1,0 +1,3 @@
+//! That nothing is linear, and that nothing is kept.
+
+use super::*;

@@ -1,0 +1,265 @@
+//! The process-wide board: which signals have arrived, and who listens. Steps 1 to 4 are those of
+//! `signal/README.md`.
+
+use super::unix::SignalKind;
+use crate::env;
+use crate::reactor::io::{Evented, Interest};
+use crate::reactor::{Errand, Reactors};
+use slab::Slab;
+use std::collections::BTreeSet;
+use std::ffi::c_int;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+/// The board of this process. What is here is never freed: handlers may look at it at any time.
+static BOARD: AtomicPtr<Board> = AtomicPtr::new(ptr::null_mut());
+
+/// The kinds for which there is a handler.
+static HANDLED: Mutex<BTreeSet<c_int>> = Mutex::new(BTreeSet::new());
+
+pub(super) struct Board {
+    /// A forked process has a board of its own: it must not read what its parent waits for.
+    process: u32,
+    /// A bit a kind that has arrived, and that listeners have not been told of.
+    arrived: [AtomicU64; 2],
+    /// What handlers write to.
+    bell: UnixStream,
+    /// What rings: each runtime waits for a duplicate.
+    rings: UnixStream,
+    kinds: Box<[Mutex<Listeners>]>,
+    /// The runtimes that wait for the bell.
+    runtimes: Mutex<Vec<Weak<Reactors>>>,
+}
+
+/// Those who listen to one kind.
+#[derive(Default)]
+struct Listeners {
+    /// How often they have been told.
+    told: u64,
+    wakers: Slab<Option<Waker>>,
+}
+
+/// Somebody who listens to one kind.
+pub(super) struct Listener {
+    board: &'static Board,
+    kind: SignalKind,
+    /// What has come up to here is known.
+    known: u64,
+    /// Where its waker is.
+    place: usize,
+}
+
+impl Board {
+    /// That of this process.
+    fn get() -> io::Result<&'static Board> {
+        let process = std::process::id();
+        // Acquire: pairs with the exchange below, whose board this may be.
+        let mut now = BOARD.load(Ordering::Acquire);
+        loop {
+            // SAFETY: (type) what is in BOARD is null, or was leaked below.
+            let board = unsafe { now.as_ref() };
+            match board {
+                Some(board) if board.process == process => return Ok(board),
+                _ => {}
+            }
+            let new = Box::into_raw(Box::new(Board::new(process)?));
+            // AcqRel: pairs with the Acquire above, in record() and in the exchanges of others.
+            match BOARD.compare_exchange(now, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => now = new,
+                Err(winner) => {
+                    now = winner;
+                    // SAFETY: (type) it comes from into_raw, and nobody else has seen it.
+                    drop(unsafe { Box::from_raw(new) });
+                }
+            }
+        }
+    }
+
+    fn new(process: u32) -> io::Result<Board> {
+        let (bell, rings) = UnixStream::pair()?;
+        bell.set_nonblocking(true)?;
+        rings.set_nonblocking(true)?;
+        Ok(Board {
+            process,
+            arrived: [const { AtomicU64::new(0) }; 2],
+            bell,
+            rings,
+            kinds: (0..=libc::SIGRTMAX()).map(|_| Mutex::default()).collect(),
+            runtimes: Mutex::default(),
+        })
+    }
+
+    fn listeners(&self, kind: SignalKind) -> MutexGuard<'_, Listeners> {
+        lock(&self.kinds[kind.as_raw_value() as usize])
+    }
+
+    /// The runtime of `reactors` waits for the bell from now on, if it does not yet (step 3).
+    ///
+    /// # Errors
+    /// If it has been shut down, or there are no descriptors left.
+    fn attend(&'static self, reactors: &Arc<Reactors>) -> io::Result<()> {
+        let mut runtimes = lock(&self.runtimes);
+        if runtimes.iter().any(|runtime| ptr::eq(runtime.as_ptr(), Arc::as_ptr(reactors))) {
+            return Ok(());
+        }
+        let rings = self.rings.try_clone()?;
+        let rings = Evented::registered(Arc::clone(reactors), rings, Interest::READABLE)
+            .map_err(|(_, error)| error)?;
+        let runtime = Arc::downgrade(reactors);
+        runtimes.push(Weak::clone(&runtime));
+        drop(runtimes);
+        let attendance = Attendance { board: self, runtime };
+        Errand::begin(async move { attendance.listen(rings).await });
+        Ok(())
+    }
+
+    /// Tells listeners what has arrived (step 4).
+    fn announce(&self) {
+        for (word, arrived) in self.arrived.iter().enumerate() {
+            // Acquire: pairs with the Release in record(). AcqRel, so that of two who announce
+            // at once the later sees what the earlier has taken.
+            let mut kinds = arrived.swap(0, Ordering::AcqRel);
+            while kinds != 0 {
+                let kind = word * 64 + kinds.trailing_zeros() as usize;
+                kinds &= kinds - 1;
+                self.wake(kind, true);
+            }
+        }
+    }
+
+    /// Wakes all who listen to `kind`, and tells them that it has arrived if so.
+    fn wake(&self, kind: usize, has_arrived: bool) {
+        let wakers: Vec<Waker> = {
+            let mut listeners = lock(&self.kinds[kind]);
+            listeners.told += u64::from(has_arrived);
+            listeners.wakers.iter_mut().filter_map(|(_, waker)| waker.take()).collect()
+        };
+        // Somebody's waker that panics must not keep others from being woken.
+        wakers.into_iter().for_each(|waker| env::quietly(|| waker.wake()));
+    }
+}
+
+/// What a handler does (step 2). It may interrupt any code, also code that holds a lock or allocates: so it
+/// does nothing but load, or into an atomic, and write to a socket that does not block.
+fn record(kind: c_int) {
+    // Acquire: pairs with the exchange in get().
+    let board = BOARD.load(Ordering::Acquire);
+    // SAFETY: (type) what is in BOARD is null, or leaked.
+    let Some(board) = (unsafe { board.as_ref() }) else { return };
+    // Release: pairs with the swap in announce(), of whoever reads what is written below.
+    board.arrived[kind as usize / 64].fetch_or(1 << (kind % 64), Ordering::Release);
+    // If the socket is full its reader has not been there yet, and will be.
+    let _ = (&board.bell).write(&[1]);
+}
+
+/// Installs a handler for `kind`, once in the process (step 1).
+fn handle(kind: SignalKind) -> io::Result<()> {
+    let number = kind.as_raw_value();
+    if signal_hook_registry::FORBIDDEN.contains(&number) {
+        let what = format!("signal {number} cannot be listened to: it must not have a handler");
+        return Err(io::Error::other(what));
+    }
+    if number <= 0 || number > libc::SIGRTMAX() {
+        let what = format!("there is no signal {number}, they are 1 to {}", libc::SIGRTMAX());
+        return Err(io::Error::other(what));
+    }
+    let mut handled = lock(&HANDLED);
+    if !handled.contains(&number) {
+        let action = move || record(number);
+        // SAFETY: (FFI) record() does only what a handler may do.
+        unsafe { signal_hook_registry::register(number, action) }?;
+        handled.insert(number);
+    }
+    Ok(())
+}
+
+/// A runtime waits for the bell.
+struct Attendance {
+    board: &'static Board,
+    runtime: Weak<Reactors>,
+}
+
+impl Attendance {
+    /// Until the runtime is shut down.
+    async fn listen(&self, rings: Evented<UnixStream>) {
+        // The error is that of a runtime that was shut down.
+        while let Ok(event) = rings.ready(Interest::READABLE).await {
+            // Emptied before it is looked at what has arrived: what arrives later rings again.
+            let mut bytes = [0; 128];
+            while matches!((&*rings).read(&mut bytes), Ok(count) if count > 0) {}
+            rings.clear_ready(event);
+            self.board.announce();
+        }
+    }
+}
+
+impl Drop for Attendance {
+    /// Listeners that have relied on this runtime are woken, and rely on the one where they are awaited now.
+    fn drop(&mut self) {
+        lock(&self.board.runtimes).retain(|runtime| !Weak::ptr_eq(runtime, &self.runtime));
+        (0..self.board.kinds.len()).for_each(|kind| self.board.wake(kind, false));
+    }
+}
+
+impl Listener {
+    /// Listens from now on, in the runtime of `reactors`.
+    pub(super) fn new(kind: SignalKind, reactors: &Arc<Reactors>) -> io::Result<Listener> {
+        let board = Board::get()?;
+        handle(kind)?;
+        // It listens before the runtime attends, which may announce what has arrived before.
+        let listener = {
+            let mut listeners = board.listeners(kind);
+            let (known, place) = (listeners.told, listeners.wakers.insert(None));
+            Listener { board, kind, known, place }
+        };
+        board.attend(reactors)?;
+        Ok(listener)
+    }
+
+    pub(super) fn kind(&self) -> SignalKind {
+        self.kind
+    }
+
+    /// Ready if it has arrived since the last time, or since it began to listen. `reactors` are those of the
+    /// runtime where it is awaited, if that has I/O.
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        reactors: impl FnOnce() -> Option<Arc<Reactors>>,
+    ) -> Poll<()> {
+        // Cloned and dropped outside of the lock: that may be code of others.
+        let mut waker = Some(cx.waker().clone());
+        {
+            let mut listeners = self.board.listeners(self.kind);
+            if self.known != listeners.told {
+                self.known = listeners.told;
+                return Poll::Ready(());
+            }
+            std::mem::swap(&mut listeners.wakers[self.place], &mut waker);
+        }
+        drop(waker);
+        // After the waker is in its place: a runtime that goes down now finds it.
+        if let Some(reactors) = reactors() {
+            // If this one cannot, another may, such as that where it began to listen.
+            let _ = self.board.attend(&reactors);
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let waker = self.board.listeners(self.kind).wakers.remove(self.place);
+        // Outside of the lock: it may run code of others.
+        drop(waker);
+    }
+}
+
+/// Nothing that is done under these locks panics half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
