@@ -51,7 +51,9 @@ impl Local {
         };
         loop {
             let mut harvest = None;
-            let is_woken = self.seat().sleep_in(|| harvest = Some(reactor.sleep()));
+            // A closure that runs elsewhere takes no time of a clock that stands still.
+            let is_quiet = || self.scheduler.blocking.is_idle();
+            let is_woken = self.seat().sleep_in(|| harvest = Some(reactor.sleep(is_quiet)));
             let brings = harvest.as_ref().is_some_and(|harvest| !harvest.is_empty());
             if is_woken || brings {
                 self.get_up_from(lying, is_woken);
