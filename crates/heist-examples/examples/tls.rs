@@ -38,7 +38,8 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     });
 
     // Whoever does not know the certificate does not trust it. The server goes on.
-    let refused = connect(RootCertStore::empty()).connect(name()?, TcpStream::connect(address).await?);
+    let refused =
+        connect(RootCertStore::empty()).connect(name()?, TcpStream::connect(address).await?);
     println!("client: {}", refused.await.expect_err("nobody has signed it"));
 
     let mut trusted = RootCertStore::empty();

@@ -51,7 +51,11 @@ impl<T: AsyncRead> rt::Read for Io<T> {
         let mut buf = ReadBuf::uninit(memory);
         ready!(self.project().inner.poll_read(cx, &mut buf))?;
         let filled = buf.filled();
-        assert_eq!(filled.as_ptr(), start, "AsyncRead::poll_read: it put another buffer in its place");
+        assert_eq!(
+            filled.as_ptr(),
+            start,
+            "AsyncRead::poll_read: it put another buffer in its place"
+        );
         let count = filled.len();
         // SAFETY: (type) what a ReadBuf calls filled is initialised, and it begins where the cursor is.
         unsafe { cursor.advance(count) };
