@@ -22,7 +22,7 @@ use tokio::io::ReadBuf;
 pub(crate) struct Evented<S: AsFd> {
     /// There until it is dropped.
     inner: Option<S>,
-    registration: Registration,
+    pub(super) registration: Registration,
 }
 
 const TAKEN: &str = "only into_inner and drop take it";
