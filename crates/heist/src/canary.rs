@@ -122,5 +122,5 @@ pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down
 pub(crate) const SOURCES_ANY_GENERATION: Canary = Canary::new("sources any generation");
 /// A source is registered with reactors that are closed.
 pub(crate) const SOURCES_CLOSE_UNSEEN: Canary = Canary::new("sources close unseen");
-/// A registration leaves its old reactor before the new one watches it.
-pub(crate) const REGISTRATION_MOVE_FORGETS: Canary = Canary::new("registration move forgets");
+/// A source counts as registered before a reactor watches it.
+pub(crate) const REGISTRATION_EARLY: Canary = Canary::new("registration early");

@@ -11,6 +11,8 @@
 //! | `evented` | a descriptor with all this, for those who read and write |
 
 mod evented;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod readiness;
 mod ready;
 mod registration;

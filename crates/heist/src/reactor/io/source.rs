@@ -123,6 +123,12 @@ impl Source {
         drop(waiters);
     }
 
+    /// How many futures wait.
+    #[cfg(test)]
+    pub(super) fn futures(&self) -> usize {
+        self.lock().futures.as_ref().map_or(0, |futures| futures.len())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiters> {
         self.waiters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
