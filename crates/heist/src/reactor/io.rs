@@ -35,6 +35,8 @@ use std::os::fd::BorrowedFd;
 pub(crate) enum Direction {
     Read,
     Write,
+    /// Reading datagrams: that nobody was there for one that was sent comes as an error alone.
+    Receive,
 }
 
 impl Direction {
@@ -42,6 +44,7 @@ impl Direction {
         match self {
             Direction::Read => Interest::READABLE,
             Direction::Write => Interest::WRITABLE,
+            Direction::Receive => Interest::READABLE | Interest::ERROR,
         }
     }
 }
