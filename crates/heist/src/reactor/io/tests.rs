@@ -1,6 +1,7 @@
 //! Descriptors of this process, with reactors that are turned by hand.
 
 use super::{Direction, Evented, Interest, Ready};
+use crate::reactor::timers::Clock;
 use crate::reactor::{Config, Reactors};
 use std::future::Future;
 use std::io::{self, Write};
@@ -42,7 +43,8 @@ fn pair() -> (UnixStream, UnixStream) {
 }
 
 fn reactors(seats: usize) -> Arc<Reactors> {
-    let config = Config { seats, is_guarded: false, has_io: true, has_time: false };
+    let clock = Clock::new(false);
+    let config = Config { seats, is_guarded: false, has_io: true, has_time: false, clock };
     Arc::new(Reactors::new(config).unwrap())
 }
 
