@@ -33,10 +33,14 @@
 mod canary;
 mod env;
 pub mod fs;
+#[cfg(feature = "hyper")]
+pub mod hyper;
 pub mod io;
 mod metrics;
 pub mod net;
 pub mod process;
+#[cfg(feature = "quinn")]
+pub mod quinn;
 mod reactor;
 pub mod runtime;
 mod scheduler;

@@ -43,8 +43,13 @@ fn pair() -> (UnixStream, UnixStream) {
 }
 
 fn reactors(seats: usize) -> Arc<Reactors> {
-    let clock = Clock::new(false);
-    let config = Config { seats, is_guarded: false, has_io: true, has_time: false, clock };
+    let config = Config {
+        seats,
+        is_guarded: false,
+        has_io: true,
+        has_time: false,
+        clock: Clock::new(false),
+    };
     Arc::new(Reactors::new(config).unwrap())
 }
 
