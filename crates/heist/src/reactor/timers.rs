@@ -115,8 +115,14 @@ impl Timers {
     /// The runtime goes down: nothing fires any more, and who waits is to be told. Nothing can be registered
     /// afterwards.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
-        let open = self.lock().take();
+        let mut wheel = self.lock();
+        let open = if canary::TIMERS_CLOSE_UNSEEN.sings() {
+            wheel.replace(Wheel::new(Tick(0)))
+        } else {
+            wheel.take()
+        };
         self.next.store(Time::NEVER.as_nanos(), Ordering::Relaxed);
+        drop(wheel);
         if let Some(open) = open {
             open.close(wakers);
         }

@@ -6,9 +6,6 @@ use heist_sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use std::sync::PoisonError;
 use std::task::Waker;
 
-#[cfg(all(test, loom))]
-mod loom_tests;
-
 /// One deadline and who waits for it. It has one owner, the `Sleep`, which polls, resets and cancels it
 /// and has it registered; and wheels, which hold entries for it, of which the last one counts.
 ///
@@ -121,7 +118,7 @@ impl Timer {
             state.phase = Phase::Resting;
             return false;
         }
-        if Tick::after(deadline) < state.visit && !canary::TIMER_RESET_LAZY.sings() {
+        if Tick::after(deadline) < state.visit {
             return true;
         }
         state.deadline = deadline;
