@@ -5,7 +5,8 @@
 //! are those of the tokio crate. They take no part in the budget of
 //! [`task::coop`](crate::task::coop), as said in [`sync`](crate::sync).
 //!
-//! [`stdin`], [`stdout`] and [`stderr`] are heist's, and go through blocking threads.
+//! [`stdin`], [`stdout`] and [`stderr`] are heist's, and go through blocking threads. With the feature
+//! `futures-io`, the module `compat` has wrappers to and from the traits of that crate.
 //!
 //! ```
 //! use heist::io::{self, AsyncReadExt, AsyncWriteExt};
@@ -23,6 +24,8 @@
 //! ```
 
 pub(crate) mod background;
+#[cfg(feature = "futures-io")]
+pub mod compat;
 mod stdio;
 
 pub use crate::tokio_parts::io::*;
