@@ -207,10 +207,8 @@ fn many_children_at_once() {
     for rt in [current_thread(), runtime(2)] {
         rt.block_on(async {
             let wait = |code: u8| {
-                let mut child = sh(&format!("read line; exit {code}"))
-                    .stdin(Stdio::piped())
-                    .spawn()
-                    .unwrap();
+                let mut child =
+                    sh(&format!("read line; exit {code}")).stdin(Stdio::piped()).spawn().unwrap();
                 let pid = child.id().unwrap();
                 heist::spawn(async move {
                     assert_eq!(child.wait().await.unwrap().code(), Some(code.into()));
@@ -234,7 +232,10 @@ fn a_program_that_does_not_exist_is_an_error() {
         assert_eq!(command.spawn().unwrap_err().kind(), not_found);
         assert_eq!(command.status().await.unwrap_err().kind(), not_found);
         assert_eq!(command.output().await.unwrap_err().kind(), not_found);
-        assert_eq!(Command::new("/").spawn().unwrap_err().kind(), std::io::ErrorKind::PermissionDenied);
+        assert_eq!(
+            Command::new("/").spawn().unwrap_err().kind(),
+            std::io::ErrorKind::PermissionDenied
+        );
     });
 }
 

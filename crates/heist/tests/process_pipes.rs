@@ -41,11 +41,8 @@ fn bytes(len: usize) -> Vec<u8> {
 fn megabytes_go_through_a_child() {
     for rt in runtimes() {
         rt.block_on(async {
-            let mut cat = Command::new("cat")
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn()
-                .unwrap();
+            let mut cat =
+                Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
             let (mut to, mut from) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
             let sent = bytes(MEGABYTES);
             let sends = {
@@ -118,7 +115,8 @@ fn pipes_are_there_if_they_were_asked_for() {
     });
 }
 
-/// `status` waits for no pipe: neither for input that nobody sends, nor for output that nobody reads.
+/// `status` waits for no pipe: neither for input that nobody sends, nor for output that nobody
+/// reads.
 #[test]
 fn status_closes_the_pipes() {
     current_thread().block_on(async {
@@ -237,11 +235,8 @@ fn children_may_be_connected() {
         assert!(second.wait().await.unwrap().success());
 
         // The other way about: a child that writes to the input of another.
-        let mut last = Command::new("cat")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut last =
+            Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let pipe: Stdio = last.stdin.take().unwrap().try_into().unwrap();
         assert!(Command::new("echo").arg("hello").stdout(pipe).status().await.unwrap().success());
         assert_eq!(last.wait_with_output().await.unwrap().stdout, b"hello\n");

@@ -1,4 +1,5 @@
-//! Children where a sandbox forbids `pidfd_open`, or where somebody traces them: `SIGCHLD` tells of their exit.
+//! Children where a sandbox forbids `pidfd_open`, or where somebody traces them: `SIGCHLD` tells of
+//! their exit.
 
 mod support;
 
@@ -125,7 +126,12 @@ fn in_another_runtime() {
 #[test]
 fn a_traced_child_is_awaited_until_its_tracer_lets_go() {
     let strace = ["-D", "-f", "-o", "/dev/null", "-e", "trace=none"];
-    if !std::process::Command::new("strace").args(strace).arg("true").status().is_ok_and(|s| s.success()) {
+    if !std::process::Command::new("strace")
+        .args(strace)
+        .arg("true")
+        .status()
+        .is_ok_and(|s| s.success())
+    {
         eprintln!("skipped: strace is not there, or may not trace");
         return;
     }

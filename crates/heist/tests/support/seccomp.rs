@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-/// From now on the call with this number fails with `error`, in this thread, in those that it starts and in
-/// their children.
+/// From now on the call with this number fails with `error`, in this thread, in those that it
+/// starts and in their children.
 pub fn forbid(call: libc::c_long, error: i32) {
     let jump = |jt, jf, k| libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
@@ -14,7 +14,10 @@ pub fn forbid(call: libc::c_long, error: i32) {
     let plain = |code, k| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let refuse = libc::SECCOMP_RET_ERRNO | error as u32;
     let mut program = [
-        plain(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset_of!(libc::seccomp_data, nr) as u32),
+        plain(
+            libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
+            offset_of!(libc::seccomp_data, nr) as u32,
+        ),
         jump(0, 1, call as u32),
         plain(libc::BPF_RET | libc::BPF_K, refuse),
         plain(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
