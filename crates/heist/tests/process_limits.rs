@@ -1,4 +1,5 @@
-//! Starting processes without file descriptors to spare: an error, or a child; and nothing is left over.
+//! Starting processes without file descriptors to spare: an error, or a child; and nothing is left
+//! over.
 //!
 //! The limit is the whole process's, so there is one test.
 
@@ -23,7 +24,8 @@ fn with_free<R>(free: usize, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Starts `command` with so many descriptors free, waits for it if it is there, and says whether it was.
+/// Starts `command` with so many descriptors free, waits for it if it is there, and says whether it
+/// was.
 fn try_with(free: usize, command: &mut Command) -> bool {
     let rt = rt();
     // What the runtime keeps open for good is opened before it is counted.
