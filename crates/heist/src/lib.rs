@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`time`] | waiting for a moment, for so long, at most so long, again and again |
 //! | [`net`] | sockets, pipes, and the lookup of names |
 //! | [`fs`] | files and directories |
 //! | [`io`] | the traits of I/O and their helpers, from the tokio crate; standard input and output |
@@ -32,16 +33,21 @@
 mod canary;
 mod env;
 pub mod fs;
+#[cfg(feature = "hyper")]
+pub mod hyper;
 pub mod io;
 mod metrics;
 pub mod net;
 pub mod process;
+#[cfg(feature = "quinn")]
+pub mod quinn;
 mod reactor;
 pub mod runtime;
 mod scheduler;
 pub mod signal;
 mod stall;
 pub mod task;
+pub mod time;
 mod tokio_parts;
 
 pub use heist_macros::{main, test};

@@ -15,6 +15,7 @@ use crate::canary;
 use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
+use time::Tick;
 use wheel::Wheel;
 
 #[cfg(all(test, loom))]
@@ -49,9 +50,9 @@ pub(crate) enum Registered {
 }
 
 impl Timers {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(now: Time) -> Self {
         Timers {
-            wheel: Mutex::new(Some(Wheel::new())),
+            wheel: Mutex::new(Some(Wheel::new(Tick::before(now)))),
             next: AtomicU64::new(Time::NEVER.as_nanos()),
             asleep_until: AtomicU64::new(0),
         }

@@ -136,6 +136,7 @@ fn subject(against: Against, peer: &Package, workspace: &Path) -> Table {
             let path = workspace.join("crates").join(against.name());
             entry.insert("package".into(), against.name().into());
             entry.insert("path".into(), path.to_string_lossy().into_owned().into());
+            entry.insert("features".into(), vec!["test-util"].into());
         }
         Against::Tokio => {
             entry.insert("version".into(), format!("={}", peer.version).into());

@@ -26,7 +26,7 @@ impl Bell {
 }
 
 fn idle_timer() -> Arc<Timer> {
-    Arc::new(Timer::new(Time::NEVER, Waker::noop().clone()))
+    Arc::new(Timer::new(Waker::noop().clone()))
 }
 
 fn millis(millis: u64) -> Time {
@@ -83,7 +83,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let timers = Timers::new();
+        let timers = Timers::new(Time::ORIGIN);
         Scene { timers, now: Time::ORIGIN, waiting: BTreeMap::new(), started: 0, asleep: false }
     }
 
@@ -98,7 +98,7 @@ impl Scene {
             Op::Cancel(which) => {
                 if let Some(key) = self.key(which) {
                     let sleeper = self.waiting.remove(&key).unwrap();
-                    sleeper.timer.cancel(Time::NEVER);
+                    sleeper.timer.cancel();
                 }
             }
             Op::Advance(by) => {
@@ -121,7 +121,7 @@ impl Scene {
 
     fn start(&mut self, deadline: Time) {
         let bell = Arc::new(Bell::default());
-        let timer = Arc::new(Timer::new(deadline, bell.clone().into()));
+        let timer = Arc::new(Timer::new(bell.clone().into()));
         if self.register(&timer, deadline) {
             self.waiting.insert(self.started, Sleeper { timer, bell, deadline });
             self.started += 1;
@@ -153,7 +153,7 @@ impl Scene {
         if waits {
             self.waiting.insert(key, sleeper);
         } else {
-            sleeper.timer.cancel(Time::NEVER);
+            sleeper.timer.cancel();
         }
     }
 

@@ -54,14 +54,14 @@ struct Sweeper {
 }
 
 impl Wheel {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(now: Tick) -> Self {
         let level = |_| Level {
             occupied: 0,
             earliest: [Tick(0); SLOTS],
             slots: std::array::from_fn(|_| Slot::default()),
         };
         Wheel {
-            now: Tick(0),
+            now,
             levels: Box::new(std::array::from_fn(level)),
             work: Slot::default().into_work(),
             sweeper: Sweeper::default(),
