@@ -51,7 +51,9 @@ impl Local {
         };
         loop {
             let mut harvest = None;
-            let is_woken = self.seat().sleep_in(|| harvest = Some(reactor.sleep()));
+            // First: a look by somebody else would hear the bell that is rung for this one.
+            let bed = reactor.bed();
+            let is_woken = self.seat().sleep_in(|| harvest = Some(bed.sleep()));
             let brings = harvest.as_ref().is_some_and(|harvest| !harvest.is_empty());
             if is_woken || brings {
                 self.get_up_from(lying, is_woken);
