@@ -108,6 +108,8 @@ pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten"
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
 /// An entry that does not count any more fires its timer.
 pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
+/// A timer is put into a wheel that is closed, or being closed.
+pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
 /// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
 pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");
 /// An event is told before what led to it is visible.
@@ -122,5 +124,5 @@ pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down
 pub(crate) const SOURCES_ANY_GENERATION: Canary = Canary::new("sources any generation");
 /// A source is registered with reactors that are closed.
 pub(crate) const SOURCES_CLOSE_UNSEEN: Canary = Canary::new("sources close unseen");
-/// A registration leaves its old reactor before the new one watches it.
-pub(crate) const REGISTRATION_MOVE_FORGETS: Canary = Canary::new("registration move forgets");
+/// A source counts as registered before a reactor watches it.
+pub(crate) const REGISTRATION_EARLY: Canary = Canary::new("registration early");

@@ -36,7 +36,7 @@ use crate::task::{self, JoinHandle};
 use current_thread::Driver;
 use std::future::Future;
 use std::io;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -187,6 +187,10 @@ impl Runtime {
         }
     }
 }
+
+// Whatever a task's panic leaves behind is in the task: the runtime goes on as before (T7).
+impl UnwindSafe for Runtime {}
+impl RefUnwindSafe for Runtime {}
 
 impl Drop for Runtime {
     fn drop(&mut self) {

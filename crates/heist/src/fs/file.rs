@@ -3,6 +3,7 @@
 use super::{FileTimes, OpenOptions};
 use crate::io::background::{self, Background, Buffer, MAX_BUF_SIZE, poll_counted};
 use crate::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+use crate::runtime::Handle;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task;
 use std::fmt;
@@ -293,10 +294,11 @@ impl File {
         if slices.iter().all(|slice| slice.is_empty()) {
             return Poll::Ready(Ok(0));
         }
+        let handle = Handle::current_for("File::write");
         let unread = inner.background.buffer.len();
         let count = inner.background.buffer.copy_from(slices, self.max_buf_size);
         let std = Arc::clone(&self.std);
-        inner.background.start_mandatory("File::write", move |buffer| {
+        inner.background.start_mandatory(&handle, move |buffer| {
             Done::Write(go_back(&std, unread).and_then(|()| buffer.write_to(&*std)))
         })?;
         Poll::Ready(Ok(count))

@@ -71,14 +71,14 @@ impl<D: Send + 'static> Background<D> {
     }
 
     /// As [`start`](Self::start), for what the caller will not hear of again: it is done though the
-    /// runtime go down before it has a thread.
+    /// runtime go down before it has a thread. Who fills the buffer gets the handle first: if there is
+    /// no runtime, what is to be written must not stay behind and be taken for what was read.
     pub(crate) fn start_mandatory(
         &mut self,
-        api: &'static str,
+        handle: &Handle,
         operation: impl FnOnce(&mut Buffer) -> D + Send + 'static,
     ) -> io::Result<()> {
         debug_assert!(self.running.is_none());
-        let handle = Handle::current_for(api);
         let closure = with_buffer(std::mem::take(&mut self.buffer), operation);
         self.running = Some(handle.spawn_mandatory_blocking(closure)?);
         Ok(())
@@ -172,5 +172,66 @@ impl Buffer {
         let result = sink.write_all(&self.memory[self.start..self.end]);
         self.clear();
         result
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Is interrupted before each piece, as a thread that is sent a signal is.
+    struct Interrupted<'a>(Vec<&'a [u8]>, bool);
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            self.0.remove(0).read(room)
+        }
+    }
+
+    fn bytes(buffer: &mut Buffer, count: usize) -> Vec<u8> {
+        let mut memory = vec![0; count];
+        let mut room = ReadBuf::new(&mut memory);
+        buffer.move_to(&mut room);
+        room.filled().to_vec()
+    }
+
+    #[test]
+    fn a_read_that_is_interrupted_is_tried_again() {
+        let mut buffer = Buffer::default();
+        let mut source = Interrupted(vec![b"abc", b"", b"defgh"], false);
+        buffer.read_from(&mut source, 8).unwrap();
+        assert_eq!((bytes(&mut buffer, 2), buffer.len()), (b"ab".to_vec(), 1));
+        buffer.read_from(&mut source, 8).unwrap();
+        assert!(buffer.is_empty(), "the end");
+        buffer.read_from(&mut source, 4).unwrap();
+        assert_eq!(bytes(&mut buffer, 8), b"defg");
+    }
+
+    /// A buffer is used for reads and writes of all sizes in turn.
+    #[test]
+    fn a_buffer_holds_what_was_last_put_into_it() {
+        let mut buffer = Buffer::default();
+        buffer.read_from(&b"0123456789"[..], 10).unwrap();
+        assert_eq!(bytes(&mut buffer, 4), b"0123");
+        assert_eq!(buffer.copy_from(&[IoSlice::new(b"abc"), IoSlice::new(b"def")], 5), 5);
+        let mut written = Vec::new();
+        buffer.write_to(&mut written).unwrap();
+        assert_eq!((written.as_slice(), buffer.len()), (&b"abcde"[..], 0));
+        buffer.read_from(&b"xyz"[..], 100).unwrap();
+        assert_eq!(bytes(&mut buffer, 100), b"xyz");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_not_written_later() {
+        let mut buffer = Buffer::default();
+        buffer.copy_from(&[IoSlice::new(b"abcdef")], 10);
+        let mut room = [0; 4];
+        let error = buffer.write_to(&mut room[..]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WriteZero);
+        assert_eq!((&room, buffer.is_empty()), (b"abcd", true));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::background::{Background, MAX_BUF_SIZE, poll_counted};
 use super::{AsyncRead, AsyncWrite, ReadBuf};
+use crate::runtime::Handle;
 use std::io::{self, IoSlice, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::pin::Pin;
@@ -155,10 +156,11 @@ where
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         ready!(self.poll_quiet(cx))?;
+        let handle = Handle::current_for(self.api);
         let count = self.background.buffer.copy_from(slices, MAX_BUF_SIZE);
         if count > 0 {
             let std = Arc::clone(&self.std);
-            self.background.start_mandatory(self.api, move |buffer| buffer.write_to(&*std))?;
+            self.background.start_mandatory(&handle, move |buffer| buffer.write_to(&*std))?;
             self.needs_flush = true;
         }
         Poll::Ready(Ok(count))
@@ -167,8 +169,8 @@ where
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_quiet(cx))?;
         if self.needs_flush {
-            let std = Arc::clone(&self.std);
-            self.background.start_mandatory(self.api, move |_| (&*std).flush())?;
+            let (handle, std) = (Handle::current_for(self.api), Arc::clone(&self.std));
+            self.background.start_mandatory(&handle, move |_| (&*std).flush())?;
             self.needs_flush = false;
             ready!(self.poll_quiet(cx))?;
         }

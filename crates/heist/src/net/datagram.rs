@@ -55,7 +55,7 @@ macro_rules! datagram_methods {
             buf: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
             let recv = |socket: &_| receive::recv(socket, buf, RecvFlags::empty());
-            self.io.poll_io(cx, Direction::Read, recv).map_ok(|_| ())
+            self.io.poll_io(cx, Direction::Receive, recv).map_ok(|_| ())
         }
 
         /// The same without waiting.
@@ -105,7 +105,7 @@ macro_rules! datagram_methods {
             buf: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<$addr>> {
             let recv = |socket: &_| receive::recv_from(socket, buf, RecvFlags::empty());
-            let (_, from) = ready!(self.io.poll_io(cx, Direction::Read, recv))?;
+            let (_, from) = ready!(self.io.poll_io(cx, Direction::Receive, recv))?;
             Poll::Ready($from_any(from))
         }
 

@@ -15,6 +15,7 @@ use crate::canary;
 use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
+use time::Tick;
 use wheel::Wheel;
 
 #[cfg(all(test, loom))]
@@ -49,9 +50,9 @@ pub(crate) enum Registered {
 }
 
 impl Timers {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(now: Time) -> Self {
         Timers {
-            wheel: Mutex::new(Some(Wheel::new())),
+            wheel: Mutex::new(Some(Wheel::new(Tick::before(now)))),
             next: AtomicU64::new(Time::NEVER.as_nanos()),
             asleep_until: AtomicU64::new(0),
         }
@@ -114,8 +115,14 @@ impl Timers {
     /// The runtime goes down: nothing fires any more, and who waits is to be told. Nothing can be registered
     /// afterwards.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
-        let open = self.lock().take();
+        let mut wheel = self.lock();
+        let open = if canary::TIMERS_CLOSE_UNSEEN.sings() {
+            wheel.replace(Wheel::new(Tick(0)))
+        } else {
+            wheel.take()
+        };
         self.next.store(Time::NEVER.as_nanos(), Ordering::Relaxed);
+        drop(wheel);
         if let Some(open) = open {
             open.close(wakers);
         }

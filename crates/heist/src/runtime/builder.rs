@@ -1,10 +1,14 @@
 //! How a runtime is made.
 
+#[cfg(feature = "test-util")]
+mod start_paused;
+
 use super::context::{self, Polling};
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
 use crate::env::{Cores, ThreadSpec, companion};
 use crate::metrics::HistogramConfiguration;
+use crate::reactor::timers::Clock;
 use crate::reactor::{self, Reactors};
 use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Sysmon, Worker, blocking};
 use crate::stall::StallConfig;
@@ -39,6 +43,7 @@ pub struct Builder {
     pub(super) companion: companion::Wish,
     has_io: bool,
     has_time: bool,
+    starts_paused: bool,
 }
 
 impl Builder {
@@ -70,6 +75,7 @@ impl Builder {
             companion: companion::Wish::default(),
             has_io: false,
             has_time: false,
+            starts_paused: false,
         }
     }
 
@@ -389,12 +395,13 @@ impl Builder {
             threads.cores = Cores::of_this_thread();
         }
         let mut config = self.config(workers, threads.clone());
-        if self.has_io || self.has_time {
+        if self.has_io || self.has_time || self.starts_paused {
             let reactors = Reactors::new(reactor::Config {
                 seats: workers,
                 is_guarded: config.needs_sysmon(),
                 has_io: self.has_io,
                 has_time: self.has_time,
+                clock: Clock::new(self.starts_paused),
             });
             let reactors = reactors.map_err(|error| no_reactors(workers, &error))?;
             config.reactors = Some(Arc::new(reactors));
@@ -516,6 +523,7 @@ impl fmt::Debug for Builder {
             .field("stall", &self.stall)
             .field("has_io", &self.has_io)
             .field("has_time", &self.has_time)
+            .field("starts_paused", &self.starts_paused)
             .field("companion", &self.companion)
             .finish_non_exhaustive()
     }

@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
+use std::time::Instant;
 
 thread_local! {
     static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
@@ -119,6 +120,14 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
         .try_with(|current| current.borrow().clone())
         .map_err(|_| TryCurrentError { is_thread_ending: true })?
         .ok_or(TryCurrentError { is_thread_ending: false })
+}
+
+/// What the clock of the calling thread's runtime shows, if it has one.
+pub(crate) fn instant() -> Option<Instant> {
+    let instant = |current: &RefCell<Option<Handle>>| {
+        Some(current.borrow().as_ref()?.reactors()?.clock.instant())
+    };
+    CURRENT.try_with(instant).ok().flatten()
 }
 
 /// Hands a new task to this thread's worker, if the thread is one of the current runtime's; else gives

@@ -158,6 +158,23 @@ impl Handle {
         }
     }
 
+    /// The reactors, for an `api` that waits for time.
+    #[track_caller]
+    pub(crate) fn reactors_for_time(&self, api: &str) -> &Reactors {
+        match &self.scheduler.config().reactors {
+            Some(reactors) if reactors.has_time() => reactors,
+            _ => panic!(
+                "{api}: timers are disabled on this runtime: call `enable_time` or `enable_all` on \
+                 its Builder"
+            ),
+        }
+    }
+
+    /// The reactors, if tasks may wait for I/O or time, or the clock stood still from the beginning.
+    pub(crate) fn reactors(&self) -> Option<&Reactors> {
+        self.scheduler.config().reactors.as_deref()
+    }
+
     /// The reactors, if the runtime does I/O.
     pub(crate) fn reactors_if_io(&self) -> Option<Arc<Reactors>> {
         self.scheduler.config().reactors.clone().filter(|reactors| reactors.has_io())

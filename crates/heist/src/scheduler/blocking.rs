@@ -128,6 +128,12 @@ impl Blocking {
         self.handles().iter().any(|handle| handle.thread().id() == this).then_some(this)
     }
 
+    /// Whether there is no closure that runs or waits.
+    pub(crate) fn is_idle(&self) -> bool {
+        let census = self.crew.census();
+        census.queued == 0 && census.threads == census.idle
+    }
+
     /// Threads that there are, those being started and ended included.
     pub(crate) fn num_blocking_threads(&self) -> usize {
         self.crew.census().threads

@@ -5,6 +5,7 @@ pub mod children;
 pub mod futures;
 pub mod net;
 pub mod resident;
+pub mod seccomp;
 pub mod signals;
 
 use heist::runtime::{Builder, Runtime};

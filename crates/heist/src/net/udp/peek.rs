@@ -25,7 +25,7 @@ impl UdpSocket {
     /// As [`recv`](Self::recv).
     pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let peek = |socket: &_| receive::recv(socket, buf, RecvFlags::PEEK);
-        self.io.poll_io(cx, Direction::Read, peek).map_ok(|_| ())
+        self.io.poll_io(cx, Direction::Receive, peek).map_ok(|_| ())
     }
 
     /// The same without waiting.
@@ -55,7 +55,7 @@ impl UdpSocket {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<SocketAddr>> {
         let peek = |socket: &_| receive::recv_from(socket, buf, RecvFlags::PEEK);
-        let (_, from) = ready!(self.io.poll_io(cx, Direction::Read, peek))?;
+        let (_, from) = ready!(self.io.poll_io(cx, Direction::Receive, peek))?;
         Poll::Ready(ip_addr::sender(from))
     }
 
@@ -81,7 +81,7 @@ impl UdpSocket {
     /// # Errors
     /// As [`recv`](Self::recv).
     pub fn poll_peek_sender(&self, cx: &mut Context<'_>) -> Poll<io::Result<SocketAddr>> {
-        self.io.poll_io(cx, Direction::Read, peek_sender)
+        self.io.poll_io(cx, Direction::Receive, peek_sender)
     }
 
     /// The same without waiting.

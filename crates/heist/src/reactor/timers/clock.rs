@@ -8,31 +8,38 @@ use super::Time;
 use hands::Hands;
 use std::time::Instant;
 
-pub(crate) struct Clock {
-    /// What times are counted from.
-    origin: Instant,
-    hands: Hands,
-}
+pub(crate) struct Clock(Hands);
 
 impl Clock {
-    pub(crate) fn new() -> Self {
-        let origin = Instant::now();
-        Clock { origin, hands: Hands::new(origin) }
+    /// One that goes, unless it `is_stopped`.
+    pub(crate) fn new(is_stopped: bool) -> Self {
+        Clock(Hands::new(is_stopped))
     }
 
     #[inline]
     pub(crate) fn now(&self) -> Time {
-        self.time_of(self.instant())
+        Time::of(self.instant())
     }
 
-    /// What it shows, as an instant.
     #[inline]
     pub(crate) fn instant(&self) -> Instant {
-        self.hands.show()
+        self.0.show()
     }
 
+    /// Whether it stands still. Then time passes in jumps: when nobody has anything to do, to the next timer.
     #[inline]
-    pub(crate) fn time_of(&self, instant: Instant) -> Time {
-        Time::between(self.origin, instant)
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.0.are_stopped()
+    }
+
+    /// Moves it on to `time`, if it stands still and shows an earlier one.
+    pub(crate) fn jump(&self, time: Time) {
+        self.0.jump(time);
+    }
+
+    /// Whether any clock of the process was ever stopped. If not, there is no need to ask which one counts.
+    #[inline]
+    pub(crate) fn was_any_stopped() -> bool {
+        hands::were_any_stopped()
     }
 }

@@ -7,8 +7,6 @@ use std::sync::atomic::AtomicUsize;
 use std::task::Wake;
 use std::time::Duration;
 
-mod bounds;
-
 /// Counts how often it is woken.
 #[derive(Default)]
 struct Bell(AtomicUsize);
@@ -26,17 +24,7 @@ impl Bell {
 }
 
 fn idle_timer() -> Arc<Timer> {
-    Arc::new(Timer::new(Time::NEVER, Waker::noop().clone()))
-}
-
-fn millis(millis: u64) -> Time {
-    Time::ORIGIN.plus(Duration::from_millis(millis))
-}
-
-fn ring(wakers: &mut Vec<Waker>) -> usize {
-    let count = wakers.len();
-    wakers.drain(..).for_each(Waker::wake);
-    count
+    Arc::new(Timer::new(Waker::noop().clone()))
 }
 
 #[derive(Debug, Clone)]
@@ -83,7 +71,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let timers = Timers::new();
+        let timers = Timers::new(Time::ORIGIN);
         Scene { timers, now: Time::ORIGIN, waiting: BTreeMap::new(), started: 0, asleep: false }
     }
 
@@ -98,7 +86,7 @@ impl Scene {
             Op::Cancel(which) => {
                 if let Some(key) = self.key(which) {
                     let sleeper = self.waiting.remove(&key).unwrap();
-                    sleeper.timer.cancel(Time::NEVER);
+                    sleeper.timer.cancel();
                 }
             }
             Op::Advance(by) => {
@@ -121,7 +109,7 @@ impl Scene {
 
     fn start(&mut self, deadline: Time) {
         let bell = Arc::new(Bell::default());
-        let timer = Arc::new(Timer::new(deadline, bell.clone().into()));
+        let timer = Arc::new(Timer::new(bell.clone().into()));
         if self.register(&timer, deadline) {
             self.waiting.insert(self.started, Sleeper { timer, bell, deadline });
             self.started += 1;
@@ -153,7 +141,7 @@ impl Scene {
         if waits {
             self.waiting.insert(key, sleeper);
         } else {
-            sleeper.timer.cancel(Time::NEVER);
+            sleeper.timer.cancel();
         }
     }
 
@@ -168,7 +156,7 @@ impl Scene {
         let mut wakers = Vec::new();
         let more = self.timers.advance(self.now, limit, &mut wakers);
         assert!(wakers.len() <= limit);
-        ring(&mut wakers);
+        wakers.into_iter().for_each(Waker::wake);
         let now = self.now;
         let due =
             |sleeper: &Sleeper| time::Tick::after(sleeper.deadline) <= time::Tick::before(now);

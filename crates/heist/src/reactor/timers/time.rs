@@ -1,9 +1,13 @@
 //! Points in time, as timers see them.
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Nanoseconds since the origin of a runtime's reactors. What lies before the origin is the origin; what
-/// is too far away to be counted, after some 584 years, is [`NEVER`](Self::NEVER).
+/// What times are counted from: the same for all runtimes, so that a timer may go from one to another.
+pub(super) static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Nanoseconds since the origin. What lies before the origin is the origin; what is too far away to be
+/// counted, after some 584 years, is [`NEVER`](Self::NEVER).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(u64);
 
@@ -12,8 +16,14 @@ impl Time {
     /// A deadline that does not come.
     pub(crate) const NEVER: Time = Time(u64::MAX);
 
+    #[inline]
+    pub(crate) fn of(instant: Instant) -> Time {
+        Time::between(*ORIGIN, instant)
+    }
+
     /// What `instant` is, counted from `origin`.
-    pub(crate) fn between(origin: Instant, instant: Instant) -> Time {
+    #[inline]
+    fn between(origin: Instant, instant: Instant) -> Time {
         Time::ORIGIN.plus(instant.saturating_duration_since(origin))
     }
 

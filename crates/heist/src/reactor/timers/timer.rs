@@ -6,9 +6,6 @@ use heist_sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use std::sync::PoisonError;
 use std::task::Waker;
 
-#[cfg(all(test, loom))]
-mod loom_tests;
-
 /// One deadline and who waits for it. It has one owner, the `Sleep`, which polls, resets and cancels it
 /// and has it registered; and wheels, which hold entries for it, of which the last one counts.
 ///
@@ -69,12 +66,14 @@ pub(super) enum Visit {
 
 impl Timer {
     /// One that is registered nowhere. `waker` is called when it has been and fires.
-    pub(crate) fn new(deadline: Time, waker: Waker) -> Self {
-        let (visit, phase, waker) = (Tick(0), Phase::Resting, Some(waker));
-        Timer {
-            generation: AtomicU32::new(0),
-            state: Mutex::new(State { deadline, visit, phase, waker }),
-        }
+    pub(crate) fn new(waker: Waker) -> Self {
+        let state = State {
+            deadline: Time::NEVER,
+            visit: Tick(0),
+            phase: Phase::Resting,
+            waker: Some(waker),
+        };
+        Timer { generation: AtomicU32::new(0), state: Mutex::new(state) }
     }
 
     /// What has become of it; `waker` is called if that changes.
@@ -115,22 +114,21 @@ impl Timer {
     #[must_use]
     pub(crate) fn reset(&self, deadline: Time) -> bool {
         let mut state = self.lock();
-        let waits = state.phase == Phase::Waiting;
-        if waits && Tick::after(deadline) < state.visit {
+        if state.phase != Phase::Waiting {
+            state.phase = Phase::Resting;
+            return false;
+        }
+        if Tick::after(deadline) < state.visit {
             return true;
         }
         state.deadline = deadline;
-        if !waits {
-            state.phase = Phase::Resting;
-        }
         false
     }
 
-    /// Nobody is interested any more: its entry is dead, and its waker dropped. Also what a reset that has
-    /// time until the next poll does.
-    pub(crate) fn cancel(&self, deadline: Time) {
+    /// Nobody is interested any more: its entry is dead, and its waker dropped. If it is polled all the same,
+    /// that registers it.
+    pub(crate) fn cancel(&self) {
         let mut state = self.lock();
-        state.deadline = deadline;
         state.phase = Phase::Resting;
         self.next_generation();
         let waker = state.waker.take();

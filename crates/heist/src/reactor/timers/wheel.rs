@@ -31,7 +31,8 @@ pub(super) struct Wheel {
     /// Everything up to this tick has been taken out of its slot. Its own slot is empty in every level:
     /// what is due then is in the level below, or in `work`.
     now: Tick,
-    levels: Box<[Level; LEVELS]>,
+    /// As many as LEVELS.
+    levels: Box<[Level]>,
     /// What was in the slot that came up last, and has not been looked at yet.
     work: Work,
     /// Where the next insertion looks for dead entries.
@@ -54,15 +55,16 @@ struct Sweeper {
 }
 
 impl Wheel {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(now: Tick) -> Self {
+        // One by one: all of them are too much for a small stack.
         let level = |_| Level {
             occupied: 0,
             earliest: [Tick(0); SLOTS],
             slots: std::array::from_fn(|_| Slot::default()),
         };
         Wheel {
-            now: Tick(0),
-            levels: Box::new(std::array::from_fn(level)),
+            now,
+            levels: (0..LEVELS).map(level).collect(),
             work: Slot::default().into_work(),
             sweeper: Sweeper::default(),
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::reactor::io::{Evented, Interest};
+use crate::reactor::timers::Clock as ReactorClock;
 use crate::reactor::{self, Reactors};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
@@ -17,7 +18,13 @@ struct Crew {
 
 impl Crew {
     fn new(seats: usize) -> Crew {
-        let config = reactor::Config { seats, is_guarded: false, has_io: true, has_time: true };
+        let config = reactor::Config {
+            seats,
+            is_guarded: false,
+            has_io: true,
+            has_time: true,
+            clock: ReactorClock::new(false),
+        };
         let reactors = Arc::new(Reactors::new(config).unwrap());
         let socket = |seat| {
             let _sits = reactors.sit(seat);
