@@ -66,7 +66,9 @@ impl Local {
             let mut harvest = None;
             // A closure that runs elsewhere takes no time of a clock that stands still.
             let is_quiet = || self.scheduler.blocking.is_idle();
-            let is_woken = self.seat().sleep_in(|| harvest = Some(reactor.sleep(is_quiet)));
+            // First: a look by somebody else would hear the bell that is rung for this one.
+            let bed = reactor.bed();
+            let is_woken = self.seat().sleep_in(|| harvest = Some(bed.sleep(is_quiet)));
             let brings = harvest.as_ref().is_some_and(|harvest| !harvest.is_empty());
             if is_woken || brings {
                 self.get_up_from(lying, is_woken);
