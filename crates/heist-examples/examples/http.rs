@@ -2,11 +2,11 @@
 //! nobody is cut off.
 
 use axum::Router;
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::routing::get;
 use heist::hyper::{Executor, Io, serve};
 use heist::net::{TcpListener, TcpStream};
-use heist::sync::oneshot;
+use heist::sync::{Notify, oneshot};
 use heist::time::{Duration, sleep};
 use http_body_util::{BodyExt, Empty};
 use hyper::Response;
@@ -14,19 +14,25 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::{http1, http2};
 use std::error::Error;
 use std::net::SocketAddr;
+use std::sync::Arc;
+
+type BoxError = Box<dyn Error + Send + Sync>;
 
 async fn hello(Path(name): Path<String>) -> String {
     format!("hello, {name}")
 }
 
-async fn slow() -> &'static str {
+async fn slow(State(begun): State<Arc<Notify>>) -> &'static str {
+    begun.notify_one();
     sleep(Duration::from_millis(50)).await;
     "worth the wait"
 }
 
 #[heist::main]
-pub async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+pub async fn main() -> Result<(), BoxError> {
+    let begun = Arc::new(Notify::new());
     let router = Router::new().route("/hello/{name}", get(hello)).route("/slow", get(slow));
+    let router = router.with_state(Arc::clone(&begun));
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -51,6 +57,7 @@ pub async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     };
     let (late, soon) = (ask("/slow"), ask("/hello/you"));
     println!("HTTP/2: {}", soon.await??);
+    begun.notified().await;
 
     stop.send(()).expect("the server waits for it");
     // The answer that is on its way arrives, although the server takes no more connections.
@@ -74,8 +81,6 @@ async fn connect_http2(to: SocketAddr) -> Result<http2::SendRequest<Empty<Bytes>
     heist::spawn(connection);
     Ok(sender)
 }
-
-type BoxError = Box<dyn Error + Send + Sync>;
 
 fn get_request(host: SocketAddr, path: &str) -> Result<hyper::Request<Empty<Bytes>>, BoxError> {
     Ok(hyper::Request::get(format!("http://{host}{path}")).body(Empty::new())?)

@@ -58,7 +58,7 @@ fn endpoint(server: Option<ServerConfig>) -> Result<Endpoint, BoxError> {
 }
 
 /// Until the endpoint is closed. Every connection is a task, and every stream.
-async fn serve(endpoint: Endpoint) {
+pub async fn serve(endpoint: Endpoint) {
     while let Some(incoming) = endpoint.accept().await {
         heist::spawn(async move {
             let connection = incoming.await?;

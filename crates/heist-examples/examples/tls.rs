@@ -20,22 +20,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let acceptor = TlsAcceptor::from(Arc::new(server));
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    heist::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let handshake = acceptor.accept(stream);
-            heist::spawn(async move {
-                match handshake.await {
-                    Ok(stream) => {
-                        let (mut reader, mut writer) = heist::io::split(stream);
-                        // A client that goes away in the middle is no fault of ours.
-                        let _ = heist::io::copy(&mut reader, &mut writer).await;
-                        let _ = writer.shutdown().await;
-                    }
-                    Err(error) => println!("server: not served: {error}"),
-                }
-            });
-        }
-    });
+    heist::spawn(serve(listener, acceptor));
 
     // Whoever does not know the certificate does not trust it. The server goes on.
     let refused =
@@ -53,6 +38,24 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(echo, "a secret");
     println!("client: got back {echo:?}, by {:?}", stream.get_ref().1.protocol_version());
     Ok(())
+}
+
+/// Sends back what it gets.
+pub async fn serve(listener: TcpListener, acceptor: TlsAcceptor) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let handshake = acceptor.accept(stream);
+        heist::spawn(async move {
+            match handshake.await {
+                Ok(stream) => {
+                    let (mut reader, mut writer) = heist::io::split(stream);
+                    // A client that goes away in the middle is no fault of ours.
+                    let _ = heist::io::copy(&mut reader, &mut writer).await;
+                    let _ = writer.shutdown().await;
+                }
+                Err(error) => println!("server: not served: {error}"),
+            }
+        });
+    }
 }
 
 fn connect(trusted: RootCertStore) -> TlsConnector {

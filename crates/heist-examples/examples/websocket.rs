@@ -11,20 +11,7 @@ use tokio_tungstenite::{WebSocketStream, accept_async, client_async};
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    heist::spawn(async move {
-        let (room, _) = broadcast::channel(16);
-        while let Ok((stream, _)) = listener.accept().await {
-            let room = room.clone();
-            heist::spawn(async move {
-                // Subscribed first: whoever has been let in misses nothing.
-                let heard = room.subscribe();
-                match accept_async(stream).await {
-                    Ok(guest) => chat(guest, room, heard).await,
-                    Err(error) => println!("server: not let in: {error}"),
-                }
-            });
-        }
-    });
+    heist::spawn(serve(listener));
 
     let url = format!("ws://{address}/");
     let (mut alice, _) = client_async(&url, TcpStream::connect(address).await?).await?;
@@ -43,6 +30,22 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("Alice has left");
     Ok(())
+}
+
+/// Lets everybody in who knows how to ask.
+pub async fn serve(listener: TcpListener) {
+    let (room, _) = broadcast::channel(16);
+    while let Ok((stream, _)) = listener.accept().await {
+        let room = room.clone();
+        heist::spawn(async move {
+            // Subscribed first: whoever has been let in misses nothing.
+            let heard = room.subscribe();
+            match accept_async(stream).await {
+                Ok(guest) => chat(guest, room, heard).await,
+                Err(error) => println!("server: not let in: {error}"),
+            }
+        });
+    }
 }
 
 /// Until the guest leaves, or talks nonsense.

@@ -1,9 +1,10 @@
 //! gRPC by tonic. Its client and its server call Tokio's runtime by name; with the feature
 //! `tokio-context` they find one. The same service runs on heist's workers if `heist::hyper` serves it.
 //!
-//! No `.proto` file here, to need no compiler for it: messages are text, by a codec of our own.
+//! No `.proto` file here, to need no compiler for it: messages are text, by the codec in `text.rs`.
 
-use bytes::{Buf, BufMut};
+mod text;
+
 use heist::sync::oneshot;
 use hyper::http::uri::PathAndQuery;
 use std::convert::Infallible;
@@ -11,8 +12,8 @@ use std::error::Error;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use text::Text;
 use tonic::body::Body;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http;
 use tonic::server::NamedService;
 use tonic::service::Routes;
@@ -74,45 +75,5 @@ impl tower::Service<http::Request<Body>> for Greeter {
             }
         });
         Box::pin(async move { Ok(tonic::server::Grpc::new(Text).unary(greet, request).await) })
-    }
-}
-
-/// Messages are text.
-#[derive(Clone, Copy)]
-struct Text;
-
-impl Codec for Text {
-    type Encode = String;
-    type Decode = String;
-    type Encoder = Text;
-    type Decoder = Text;
-
-    fn encoder(&mut self) -> Text {
-        Text
-    }
-
-    fn decoder(&mut self) -> Text {
-        Text
-    }
-}
-
-impl Encoder for Text {
-    type Item = String;
-    type Error = Status;
-
-    fn encode(&mut self, item: String, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buf.put_slice(item.as_bytes());
-        Ok(())
-    }
-}
-
-impl Decoder for Text {
-    type Item = String;
-    type Error = Status;
-
-    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<String>, Status> {
-        let bytes = buf.copy_to_bytes(buf.remaining());
-        let text = String::from_utf8(bytes.into());
-        text.map(Some).map_err(|error| Status::invalid_argument(error.to_string()))
     }
 }
