@@ -17,6 +17,7 @@ pub(crate) use shut_down::ShutDown;
 
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
+use heist_sync::Barrier;
 use io::Sources;
 use poller::{Events, Poller};
 use std::cell::Cell;
@@ -29,12 +30,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
-use timers::{Clock, Registered, Time, Timer, Timers};
+use timers::{Clock, EntryOf, Registered, Time, Timer, Timers};
 
 /// The reactors of a runtime, one a seat.
 pub(crate) struct Reactors {
     reactors: Box<[CachePadded<Reactor>]>,
     guard: Option<Guard>,
+    barrier: Barrier,
     pub(crate) clock: Arc<Clock>,
     /// Who gets the next source or timer that comes from no seat; counts on and on.
     next: AtomicUsize,
@@ -106,7 +108,8 @@ impl Reactors {
         let reactors = (0..seats).map(reactor).collect::<std_io::Result<Box<[_]>>>()?;
         let guard = || Guard::new(reactors.iter().map(|reactor| &**reactor));
         let guard = is_guarded.then(guard).transpose()?;
-        Ok(Reactors { reactors, guard, clock, next: AtomicUsize::new(0), has_io, has_time })
+        let (barrier, next) = (Barrier::detect(), AtomicUsize::new(0));
+        Ok(Reactors { reactors, guard, barrier, clock, next, has_io, has_time })
     }
 
     /// Whether tasks may wait for I/O.
@@ -154,8 +157,14 @@ impl Reactors {
     }
 
     /// The timer waits for `deadline`, at the reactor of this seat.
-    pub(crate) fn register(&self, seat: usize, timer: &Arc<Timer>, deadline: Time) -> Registered {
-        let registered = self[seat].timers.register(timer, deadline);
+    pub(crate) fn register(
+        &self,
+        seat: usize,
+        timer: &Arc<Timer>,
+        deadline: Time,
+        entry: EntryOf,
+    ) -> Registered {
+        let registered = self[seat].timers.register(timer, deadline, entry);
         if let Registered::Waiting { rouse } = registered {
             if rouse {
                 self[seat].rouse();

@@ -49,7 +49,7 @@ impl Scene {
 
     fn register(&self, at: u64) {
         let waits = Registered::Waiting { rouse: false };
-        assert_eq!(self.timers.register(&self.timer, millis(at)), waits);
+        assert_eq!(self.timers.register(&self.timer, millis(at), EntryOf::Known), waits);
     }
 
     fn advance(&self, to: u64) {
@@ -116,7 +116,7 @@ fn loom_i1_a_reset_to_earlier_beside_the_wheel() {
     loom::model(|| {
         let scene = beside_wheel(20, |scene| {
             if scene.timer.reset(millis(5)) {
-                let registered = scene.timers.register(&scene.timer, millis(5));
+                let registered = scene.timers.register(&scene.timer, millis(5), EntryOf::Known);
                 if registered == Registered::Elapsed {
                     scene.timer.fire().into_iter().for_each(Waker::wake);
                 }
@@ -165,7 +165,7 @@ fn register_beside_sleeper() {
         thread::spawn(move || scene.timers.lie_down().unwrap())
     };
     let other = Arc::new(Timer::new(Waker::noop().clone()));
-    let registered = scene.timers.register(&other, millis(5));
+    let registered = scene.timers.register(&other, millis(5), EntryOf::Known);
     let until = sleeper.join().unwrap();
     let is_roused = registered == Registered::Waiting { rouse: true };
     assert!(is_roused || until <= millis(5), "sleeps past a timer");
@@ -195,7 +195,7 @@ fn register_beside_close() {
     };
     let bell = Bell::new();
     let late = Arc::new(Timer::new(bell.clone().into()));
-    let registered = scene.timers.register(&late, millis(20));
+    let registered = scene.timers.register(&late, millis(20), EntryOf::Known);
     closer.join().unwrap();
     assert_eq!(scene.bell.rings(), 1);
     assert_eq!(scene.timer.poll(Waker::noop()), Polled::Closed);

@@ -118,7 +118,7 @@ impl Scene {
 
     fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> bool {
         let until = self.timers.asleep_until.load(Ordering::Relaxed);
-        match self.timers.register(timer, deadline) {
+        match self.timers.register(timer, deadline, EntryOf::Known) {
             Registered::Waiting { rouse } => {
                 let longer = until > time::Tick::after(deadline).time().as_nanos();
                 assert_eq!(rouse, self.asleep && longer);
@@ -185,6 +185,6 @@ proptest! {
         prop_assert!(scene.waiting.values().all(|sleeper| sleeper.deadline == Time::NEVER
             || time::Tick::after(sleeper.deadline).time() == Time::NEVER));
         scene.timers.close(&mut Vec::new());
-        prop_assert_eq!(scene.timers.register(&idle_timer(), Time::NEVER), Registered::Closed);
+        prop_assert_eq!(scene.timers.register(&idle_timer(), Time::NEVER, EntryOf::Known), Registered::Closed);
     }
 }

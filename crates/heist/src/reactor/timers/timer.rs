@@ -40,6 +40,15 @@ enum Phase {
     Closed,
 }
 
+/// Which entry a wheel is to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryOf {
+    /// The first of a timer that was made for it: [`Timer::entered`].
+    New,
+    /// One of a timer that others may know.
+    Known,
+}
+
 /// What the owner finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -75,6 +84,17 @@ impl Timer {
         };
         Timer { generation: AtomicU32::new(0), state: Mutex::new(state) }
     }
+
+    /// One that waits for `deadline`, and is about to be registered, as [`EntryOf::New`]: nobody else knows it, so
+    /// that needs no lock.
+    pub(crate) fn entered(waker: Waker, deadline: Time) -> Self {
+        let visit = Tick::after(deadline);
+        let state = State { deadline, visit, phase: Phase::Waiting, waker: Some(waker) };
+        Timer { generation: AtomicU32::new(Self::FIRST), state: Mutex::new(state) }
+    }
+
+    /// The number of its first entry.
+    pub(super) const FIRST: u32 = 1;
 
     /// What has become of it; `waker` is called if that changes.
     pub(crate) fn poll(&self, waker: &Waker) -> Polled {

@@ -4,7 +4,7 @@
 
 use super::slot::{Entry, Slot, Work};
 use super::time::{Tick, Time};
-use super::timer::{Timer, Visit};
+use super::timer::{EntryOf, Timer, Visit};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -71,12 +71,20 @@ impl Wheel {
     }
 
     /// Takes an entry for `timer` and returns when it is due; nothing if the deadline has passed.
-    pub(super) fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> Option<Tick> {
+    pub(super) fn register(
+        &mut self,
+        timer: &Arc<Timer>,
+        deadline: Time,
+        entry: EntryOf,
+    ) -> Option<Tick> {
         let due = Tick::after(deadline);
         if due <= self.now {
             return None;
         }
-        let number = timer.enter(deadline, due);
+        let number = match entry {
+            EntryOf::New => Timer::FIRST,
+            EntryOf::Known => timer.enter(deadline, due),
+        };
         self.insert(Entry { timer: timer.clone(), number }, due);
         self.sweep();
         Some(due)

@@ -37,14 +37,14 @@ fn dead_entries_do_not_pile_up() {
     let mut wheel = Wheel::new(Tick(0));
     let staying: Vec<_> = (0..STAYING).map(|_| timer()).collect();
     for timer in &staying {
-        wheel.register(timer, millis(3_600_000)).unwrap();
+        wheel.register(timer, millis(3_600_000), EntryOf::Known).unwrap();
     }
     let mut timeouts = std::collections::VecDeque::new();
     let mut most = 0;
     for step in 0..scaled(10_000_000) {
         let now = step / 1000;
         let timeout = timer();
-        let due = wheel.register(&timeout, millis(now + 1000 + rng.below(30_000)));
+        let due = wheel.register(&timeout, millis(now + 1000 + rng.below(30_000)), EntryOf::Known);
         assert!(due.is_some());
         timeouts.push_back(timeout);
         if timeouts.len() > AT_ONCE {
@@ -67,13 +67,13 @@ fn not_even_if_somebody_knows_where_the_sweeper_is() {
     // All in one slot, and all at its end, where the sweeper is to come.
     let due = millis(64 * 64 * 5);
     let staying: Vec<_> = (0..AT_ONCE).map(|_| timer()).collect();
-    staying.iter().for_each(|timer| _ = wheel.register(timer, due).unwrap());
+    staying.iter().for_each(|timer| _ = wheel.register(timer, due, EntryOf::Known).unwrap());
     let mut last: Option<Arc<Timer>> = None;
     let mut most = 0;
     for _ in 0..scaled(1_000_000) {
         let next = timer();
         // Right before the sweeper, so that the next look is at it.
-        wheel.register(&next, due).unwrap();
+        wheel.register(&next, due, EntryOf::Known).unwrap();
         let Sweeper { level, slot, index } = wheel.sweeper;
         let slot = &mut wheel.levels[level].slots[slot];
         if let Some(moved) = slot.swap_remove(index) {
@@ -93,7 +93,7 @@ fn nor_when_a_timer_is_moved_to_and_fro() {
     let mut most = 0;
     for step in 0..scaled(100_000) {
         let far = millis(step + 4_000_000 - step * 7 % 100_000);
-        assert!(wheel.register(&timer, far).is_some());
+        assert!(wheel.register(&timer, far, EntryOf::Known).is_some());
         most = most.max(wheel.len());
     }
     assert!(most <= 8, "{most} entries");
@@ -109,7 +109,7 @@ fn a_full_slot_is_worked_off_bit_by_bit() {
     // The beginning of a slot of the fourth level.
     let first = 64 * 64 * 64 * 3;
     for (index, timer) in timers.iter().enumerate() {
-        wheel.register(timer, millis(first + 1 + index as u64 % 60_000)).unwrap();
+        wheel.register(timer, millis(first + 1 + index as u64 % 60_000), EntryOf::Known).unwrap();
     }
     let mut wakers = Vec::new();
     // The slot comes up, and nothing in it is due: all entries are moved, a bounded number at a time.
@@ -143,12 +143,15 @@ fn a_full_slot_is_worked_off_bit_by_bit() {
 fn room_is_given_back_when_timers_are_cancelled() {
     let mut wheel = Wheel::new(Tick(0));
     let timers: Vec<_> = (0..10_000).map(|_| timer()).collect();
-    timers.iter().for_each(|timer| _ = wheel.register(timer, millis(1_000_000)).unwrap());
+    timers
+        .iter()
+        .for_each(|timer| _ = wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap());
     assert!(wheel.room() >= 10_000);
     timers.iter().for_each(|timer| timer.cancel());
     let other = timer();
     // Each time it takes the place of itself.
-    (0..10_000).for_each(|_| _ = wheel.register(&other, millis(2_000_000)).unwrap());
+    (0..10_000)
+        .for_each(|_| _ = wheel.register(&other, millis(2_000_000), EntryOf::Known).unwrap());
     assert!(wheel.len() <= 8, "{} entries", wheel.len());
     assert!(wheel.room() <= 64, "room for {} is kept", wheel.room());
 }
@@ -158,8 +161,8 @@ fn room_is_given_back_when_timers_are_cancelled() {
 fn what_is_dead_is_not_next() {
     let mut wheel = Wheel::new(Tick(0));
     let (early, late) = (timer(), timer());
-    wheel.register(&late, millis(5_000_000)).unwrap();
-    wheel.register(&early, millis(70)).unwrap();
+    wheel.register(&late, millis(5_000_000), EntryOf::Known).unwrap();
+    wheel.register(&early, millis(70), EntryOf::Known).unwrap();
     assert_eq!(wheel.next(), Some(Tick(70)));
     wheel.trim(1);
     assert_eq!(wheel.next(), Some(Tick(70)));
@@ -178,7 +181,7 @@ fn a_lone_timer_is_next_wherever_its_slot_is() {
         let mut wheel = Wheel::new(Tick(12_345));
         let timer = timer();
         let due = 12_345 + millis_ahead;
-        wheel.register(&timer, millis(due)).unwrap();
+        wheel.register(&timer, millis(due), EntryOf::Known).unwrap();
         assert_eq!(wheel.next(), Some(Tick(due)));
         assert!(!wheel.advance(millis(due - 1), 1, &mut Vec::new()));
         assert!(!timer.has_fired());
@@ -201,7 +204,9 @@ fn first_come_first_fired() {
     let timers: Vec<_> = (0..100)
         .map(|name| Arc::new(Timer::new(Arc::new(Name(name, Arc::clone(&order))).into())))
         .collect();
-    timers.iter().for_each(|timer| _ = wheel.register(timer, millis(5000)).unwrap());
+    timers
+        .iter()
+        .for_each(|timer| _ = wheel.register(timer, millis(5000), EntryOf::Known).unwrap());
     let mut wakers = Vec::new();
     wheel.advance(millis(4096), usize::MAX, &mut wakers);
     assert!(wakers.is_empty());
