@@ -25,7 +25,6 @@ mod ip_options;
 
 mod accept;
 mod addr;
-mod ip_addr;
 mod receive;
 mod source;
 pub mod tcp;

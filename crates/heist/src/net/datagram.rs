@@ -1,10 +1,10 @@
 //! Sending and receiving datagrams: the same for UDP and Unix.
 
 /// Goes into an `impl` block of a type with a field `io: Evented<…>` of sockets. `$interest` is what
-/// a receiver waits for, `$from_std` and `$from_any` make a `$addr` of what the standard library or
-/// the system says of a sender.
+/// a receiver waits for, `$from_std` and `$from_socket2` make a `$addr` of what the standard library or
+/// socket2 says of a sender.
 macro_rules! datagram_methods {
-    ($addr:ty, $interest:expr, $from_std:expr, $from_any:expr) => {
+    ($addr:ty, $interest:expr, $from_std:expr, $from_socket2:expr) => {
         ready_methods!();
         readable_methods!(poll_recv_ready);
         writable_methods!(poll_send_ready);
@@ -106,7 +106,7 @@ macro_rules! datagram_methods {
         ) -> Poll<io::Result<$addr>> {
             let recv = |socket: &_| receive::recv_from(socket, buf, RecvFlags::empty());
             let (_, from) = ready!(self.io.poll_io(cx, Direction::Receive, recv))?;
-            Poll::Ready($from_any(from))
+            Poll::Ready($from_socket2(from))
         }
 
         /// The same without waiting.
@@ -126,7 +126,7 @@ macro_rules! datagram_methods {
         pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, $addr)> {
             let recv = |socket: &_| receive::recv_from(socket, buf, RecvFlags::empty());
             let (count, from) = self.io.io($interest, recv).await?;
-            Ok((count, $from_any(from)?))
+            Ok((count, $from_socket2(from)?))
         }
 
         /// The same without waiting.
@@ -136,7 +136,7 @@ macro_rules! datagram_methods {
         pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, $addr)> {
             let recv = |socket: &_| receive::recv_from(socket, buf, RecvFlags::empty());
             let (count, from) = self.io.try_io(Interest::READABLE, recv)?;
-            Ok((count, $from_any(from)?))
+            Ok((count, $from_socket2(from)?))
         }
 
         /// The address of this socket.

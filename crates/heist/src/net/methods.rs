@@ -21,7 +21,7 @@ macro_rules! ready_methods {
 /// For what can be read.
 macro_rules! readable_methods {
     ($poll_ready:ident) => {
-        /// Waits until there is something to read: data, the end, or an error. As
+        /// Waits until there is something to read: data, or the end, of a broken connection too. As
         /// [`ready`](Self::ready) with [`Interest::READABLE`].
         ///
         /// # Errors

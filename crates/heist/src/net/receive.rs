@@ -2,7 +2,8 @@
 //! other `BufMut`. The only unsafe code that sockets need to read.
 
 use bytes::BufMut;
-use rustix::net::{RecvFlags, SocketAddrAny};
+use rustix::net::RecvFlags;
+use socket2::{SockAddr, SockRef};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
@@ -29,16 +30,14 @@ pub(super) fn recv<S: AsFd, B: BufMut>(
     .map(|(count, ())| count)
 }
 
-/// Receives from a socket, and says from whom; an unnamed Unix socket has no address.
+/// Receives from a socket, and says from whom.
 pub(super) fn recv_from<S: AsFd, B: BufMut>(
     socket: &S,
     buf: &mut B,
     flags: RecvFlags,
-) -> io::Result<(usize, Option<SocketAddrAny>)> {
-    fill(buf, |room| {
-        let ((filled, _), _, from) = rustix::net::recvfrom(socket, room, flags)?;
-        Ok((filled.len(), from))
-    })
+) -> io::Result<(usize, SockAddr)> {
+    // rustix has this call, too, but panics where the path of a Unix socket has the full length.
+    fill(buf, |room| SockRef::from(socket).recv_from_with_flags(room, flags.bits() as i32))
 }
 
 /// `receive` returns how much of the beginning of the room it has written, and nothing it wrote is

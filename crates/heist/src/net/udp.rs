@@ -4,12 +4,12 @@ mod options;
 mod peek;
 
 use super::addr::{self, ToSocketAddrs};
-use super::{ip_addr, receive, source};
+use super::{receive, source};
 use crate::reactor::io::{Direction, Evented, Interest, Ready};
 use crate::tokio_parts::io::ReadBuf;
 use bytes::BufMut;
 use rustix::net::RecvFlags;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
@@ -86,7 +86,7 @@ impl UdpSocket {
         addr::first_success(addr::resolve(addr), |addr| future::ready(self.io.connect(addr))).await
     }
 
-    datagram_methods!(SocketAddr, RECEIVES, convert::identity, ip_addr::sender);
+    datagram_methods!(SocketAddr, RECEIVES, convert::identity, of_sender);
 
     /// Sends a datagram to this address; if there are several, to the first. It is all sent, or nothing.
     ///
@@ -122,3 +122,9 @@ impl UdpSocket {
 }
 
 std_traits!(UdpSocket, std::net::UdpSocket);
+
+fn of_sender(address: SockAddr) -> io::Result<SocketAddr> {
+    let unknown =
+        || io::Error::new(io::ErrorKind::AddrNotAvailable, "the sender has no IP address");
+    address.as_socket().ok_or_else(unknown)
+}

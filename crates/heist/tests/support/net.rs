@@ -63,6 +63,13 @@ impl TempDir {
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
+
+    /// A path with all the 108 bytes that there are for one, so that none is left for the zero behind
+    /// it. The standard library cannot bind it, but other programs do.
+    pub fn longest_path(&self) -> PathBuf {
+        let room = 108 - self.path("").as_os_str().len();
+        self.path(&"x".repeat(room))
+    }
 }
 
 impl AsRef<Path> for TempDir {

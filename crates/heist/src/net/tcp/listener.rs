@@ -2,7 +2,7 @@
 
 use super::{TcpSocket, TcpStream};
 use crate::net::addr::{self, ToSocketAddrs};
-use crate::net::{accept, ip_addr, source};
+use crate::net::{accept, source};
 use crate::reactor::io::{Direction, Evented, Interest, Ready};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -95,7 +95,8 @@ impl TcpListener {
     /// The stream is registered nowhere yet: that is done by the task that first waits for it, in the
     /// reactor of its worker.
     fn accepted(&self, (fd, from): accept::Connection) -> io::Result<(TcpStream, SocketAddr)> {
-        let from = ip_addr::sender(from)?;
+        // The address of a TCP connection is always there.
+        let from = from.ok_or(io::ErrorKind::AddrNotAvailable)?.try_into()?;
         let io = Evented::new(self.io.reactors().clone(), fd.into(), source::BOTH);
         Ok((TcpStream::from_evented(io), from))
     }

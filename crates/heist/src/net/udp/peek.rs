@@ -1,7 +1,7 @@
 //! Looking at a datagram without taking it.
 
-use super::{RECEIVES, UdpSocket};
-use crate::net::{ip_addr, receive};
+use super::{RECEIVES, UdpSocket, of_sender};
+use crate::net::receive;
 use crate::reactor::io::{Direction, Interest};
 use crate::tokio_parts::io::ReadBuf;
 use rustix::net::RecvFlags;
@@ -56,7 +56,7 @@ impl UdpSocket {
     ) -> Poll<io::Result<SocketAddr>> {
         let peek = |socket: &_| receive::recv_from(socket, buf, RecvFlags::PEEK);
         let (_, from) = ready!(self.io.poll_io(cx, Direction::Receive, peek))?;
-        Poll::Ready(ip_addr::sender(from))
+        Poll::Ready(of_sender(from))
     }
 
     /// The same without waiting.

@@ -63,8 +63,8 @@ impl UnixDatagram {
     #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = Socket::pair(Domain::UNIX, Type::DGRAM.nonblocking(), None)?;
-        let new = |socket: Socket| UnixDatagram::new("UnixDatagram::pair", socket.into());
-        Ok((new(one), new(other)))
+        let api = "UnixDatagram::pair";
+        Ok((UnixDatagram::new(api, one.into()), UnixDatagram::new(api, other.into())))
     }
 
     /// A socket without an address: it can send, and nobody can answer.
@@ -95,7 +95,7 @@ impl UnixDatagram {
         self.io.connect(path)
     }
 
-    datagram_methods!(SocketAddr, Interest::READABLE, SocketAddr, SocketAddr::from_system);
+    datagram_methods!(SocketAddr, Interest::READABLE, SocketAddr, SocketAddr::of_sender);
 
     /// Sends a datagram to the socket with this path.
     ///
@@ -127,7 +127,9 @@ impl UnixDatagram {
         self.io.try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target.as_ref()))
     }
 
-    /// Ends it in one direction or both: who waits to receive gets an empty datagram, who sends an error.
+    /// Ends it in one direction or both. Sending is an error then, for the other end too if it was to
+    /// receive here. What has arrived can still be received, and nothing comes behind it; that
+    /// there is an end, only [`ready`](Self::ready) says.
     ///
     /// # Errors
     /// If it is not connected.

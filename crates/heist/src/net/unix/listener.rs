@@ -3,6 +3,7 @@
 use super::{SocketAddr, UnixSocket, UnixStream};
 use crate::net::{accept, source};
 use crate::reactor::io::{Direction, Evented, Interest, Ready};
+use libc::sa_family_t;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
 use std::path::Path;
@@ -99,8 +100,15 @@ impl UnixListener {
     /// The stream is registered nowhere yet: that is done by the task that first waits for it, in the
     /// reactor of its worker.
     fn accepted(&self, (fd, from): accept::Connection) -> io::Result<(UnixStream, SocketAddr)> {
-        let from = SocketAddr::from_system(from)?;
-        let io = Evented::new(self.io.reactors().clone(), fd.into(), source::BOTH);
+        let stream = net::UnixStream::from(fd);
+        // Hardly a client has a name. If one does, the standard library asks for it once more: rustix
+        // panics where it has the full length.
+        let is_named = from.is_some_and(|from| from.addr_len() as usize > size_of::<sa_family_t>());
+        let from = match is_named.then(|| stream.peer_addr()) {
+            Some(Ok(from)) => SocketAddr(from),
+            _ => SocketAddr::unnamed()?,
+        };
+        let io = Evented::new(self.io.reactors().clone(), stream, source::BOTH);
         Ok((UnixStream::from_evented(io), from))
     }
 

@@ -1,7 +1,7 @@
 //! Addresses of Unix sockets.
 
-use rustix::net::{SocketAddrAny, SocketAddrUnix};
-use std::ffi::OsStr;
+use rustix::net::SocketAddrUnix;
+use socket2::SockAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net;
@@ -63,22 +63,19 @@ impl SocketAddr {
         })
     }
 
-    /// What the system says of a peer. A path without room for a zero at its end, which the standard
-    /// library cannot express, counts as none: the peer itself must not be lost for that.
-    pub(super) fn from_system(address: Option<SocketAddrAny>) -> io::Result<SocketAddr> {
-        let address = address.and_then(|address| SocketAddrUnix::try_from(address).ok());
-        let named = address.and_then(|address| {
-            let path = address.path_bytes().map(OsStr::from_bytes);
-            match (path, address.abstract_name()) {
-                (Some(path), _) => net::SocketAddr::from_pathname(path).ok(),
-                (_, Some(name)) => net::SocketAddr::from_abstract_name(name).ok(),
-                _ => None,
-            }
-        });
-        match named {
-            Some(named) => Ok(SocketAddr(named)),
-            None => net::SocketAddr::from_pathname("").map(SocketAddr),
-        }
+    pub(super) fn unnamed() -> io::Result<SocketAddr> {
+        net::SocketAddr::from_pathname("").map(SocketAddr)
+    }
+
+    /// What the system says of a sender. A path without room for a zero at its end, which the standard
+    /// library cannot make an address of, counts as none: the datagram must not be lost for that.
+    pub(super) fn of_sender(address: SockAddr) -> io::Result<SocketAddr> {
+        let named = match (address.as_pathname(), address.as_abstract_namespace()) {
+            (Some(path), _) => net::SocketAddr::from_pathname(path).ok(),
+            (_, Some(name)) => net::SocketAddr::from_abstract_name(name).ok(),
+            _ => None,
+        };
+        named.map_or_else(SocketAddr::unnamed, |named| Ok(SocketAddr(named)))
     }
 }
 

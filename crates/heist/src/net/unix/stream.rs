@@ -73,8 +73,8 @@ impl UnixStream {
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = Socket::pair(Domain::UNIX, Type::STREAM.nonblocking(), None)?;
-        let new = |socket: Socket| UnixStream::new("UnixStream::pair", socket.into());
-        Ok((new(one), new(other)))
+        let api = "UnixStream::pair";
+        Ok((UnixStream::new(api, one.into()), UnixStream::new(api, other.into())))
     }
 
     #[track_caller]
