@@ -54,12 +54,20 @@ impl fmt::Display for Runtime {
 
 /// One workload, and one side per runtime that does it.
 pub struct Bench {
+    /// One at least: what each sample of a side comes to, in this order. The first has the
+    /// bench's name.
+    pub rows: Vec<Row>,
+    pub pace: Pace,
+    pub sides: Vec<Side>,
+}
+
+/// A number that a sample comes to, and where it stands in the report.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
     pub name: &'static str,
     /// One line; says what one operation is.
     pub about: &'static str,
     pub unit: Unit,
-    pub pace: Pace,
-    pub sides: Vec<Side>,
 }
 
 /// How much work one sample is.
@@ -87,7 +95,15 @@ pub type Subject = Box<dyn FnMut(u64) -> Result<Sample, Fault>>;
 
 impl Bench {
     pub fn new(name: &'static str, about: &'static str, unit: Unit, pace: Pace) -> Self {
-        Bench { name, about, unit, pace, sides: Vec::new() }
+        Bench { rows: vec![Row { name, about, unit }], pace, sides: Vec::new() }
+    }
+
+    /// One more number that each sample comes to, such as a percentile beside a rate: measured
+    /// once, they belong together.
+    #[must_use]
+    pub fn row(mut self, name: &'static str, about: &'static str, unit: Unit) -> Self {
+        self.rows.push(Row { name, about, unit });
+        self
     }
 
     /// `start` sets the side up, outside of anything that is timed.
@@ -100,6 +116,10 @@ impl Bench {
         let start = move |setup: &Setup| start(setup).map(|subject| Box::new(subject) as Subject);
         self.sides.push(Side { runtime, start: Box::new(start) });
         self
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.rows[0].name
     }
 
     pub fn runtimes(&self) -> impl Iterator<Item = Runtime> {
@@ -130,7 +150,7 @@ impl Setup {
 }
 
 /// What one sample of one side came to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Sample {
     Timed {
         elapsed: Duration,
@@ -138,6 +158,8 @@ pub enum Sample {
     },
     /// In the unit of the bench, as memory is.
     Value(f64),
+    /// In the units of the rows of the bench, one each.
+    Values(Vec<f64>),
 }
 
 impl Sample {
@@ -149,11 +171,19 @@ impl Sample {
         (Sample::Timed { elapsed: start.elapsed(), operations }, result)
     }
 
-    pub fn in_unit(self, unit: Unit) -> f64 {
-        match self {
-            Sample::Timed { elapsed, operations } => unit.of_time(elapsed, operations),
-            Sample::Value(value) => value,
-        }
+    /// A value a unit: those of the rows of its bench.
+    ///
+    /// # Panics
+    ///
+    /// If it has another number of them.
+    pub fn in_units(self, units: &[Unit]) -> Vec<f64> {
+        let values = match self {
+            Sample::Timed { elapsed, operations } => vec![units[0].of_time(elapsed, operations)],
+            Sample::Value(value) => vec![value],
+            Sample::Values(values) => values,
+        };
+        assert_eq!(values.len(), units.len(), "Sample::in_units: one value a row of the bench");
+        values
     }
 }
 
@@ -213,8 +243,18 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_taken_as_it_is() {
-        assert_eq!(Sample::Value(12.5).in_unit(Unit::MiB), 12.5);
+    fn values_are_taken_as_they_are_and_times_in_their_unit() {
+        assert_eq!(Sample::Value(12.5).in_units(&[Unit::MiB]), [12.5]);
+        let units = [Unit::Rate("items/s"), Unit::Us];
+        assert_eq!(Sample::Values(vec![7.0, 0.5]).in_units(&units), [7.0, 0.5]);
+        let timed = Sample::Timed { elapsed: Duration::from_millis(3), operations: 2 };
+        assert_eq!(timed.in_units(&[Unit::Us]), [1500.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "one value a row")]
+    fn a_row_without_a_value_is_refused() {
+        Sample::Value(1.0).in_units(&[Unit::Us, Unit::Us]);
     }
 
     #[test]

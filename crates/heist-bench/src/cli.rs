@@ -107,10 +107,11 @@ fn run_all(
     let sides: usize = benches.iter().map(|bench| bench.sides.len()).sum();
     let mut progress = Progress::new(benches.len(), sides * plan.samples);
     for bench in benches {
-        progress.begin(bench.name);
+        progress.begin(bench.name());
         let measured = run::measure(bench, plan, || progress.step())?;
-        let printed = progress.pause(|| table.rows(out, &measured));
-        results.push(measured);
+        let mut rows = measured.iter();
+        let printed = progress.pause(|| rows.try_for_each(|row| table.rows(out, row)));
+        results.extend(measured);
         printed.map_err(Error::Output)?;
     }
     drop(progress);

@@ -7,6 +7,7 @@
 //! Code map, in the order in which a run meets it:
 //!
 //! - [`cli`]: the command line and its exit codes
+//! - [`role`]: the command line of a process that another one of this program has started
 //! - [`benches`]: the registry, one module a group of benches
 //! - [`select`]: which benches and sides a command line means
 //! - [`mod@bench`], [`mod@unit`], [`tally`]: what a bench is made of
@@ -23,6 +24,7 @@ pub mod error;
 pub mod order;
 pub mod progress;
 pub mod report;
+pub mod role;
 pub mod run;
 pub mod select;
 pub mod stats;

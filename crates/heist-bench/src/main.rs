@@ -1,7 +1,13 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use heist_bench::role::Role;
+use heist_bench::{benches, cli};
 
 fn main() -> ExitCode {
-    heist_bench::cli::main(heist_bench::benches::all(), &heist_bench::cli::Args::parse())
+    match Role::given(std::env::args_os()) {
+        Some(Ok(role)) => role.play(),
+        Some(Err(error)) => error.exit(),
+        None => cli::main(benches::all(), &cli::Args::parse()),
+    }
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup, Subject};
+use crate::bench::{Bench, Fault, Pace, Row, Runtime, Sample, Setup, Subject};
 use crate::calibrate;
 use crate::error::Error;
 use crate::order;
@@ -19,9 +19,10 @@ pub struct Plan {
     pub target: Duration,
 }
 
-/// What one bench came to, in the order of its sides.
+/// What one row of a bench came to, in the order of the bench's sides.
 #[derive(Debug, Clone)]
 pub struct Measured {
+    /// The row's name.
     pub bench: &'static str,
     pub unit: Unit,
     pub sides: Vec<(Runtime, Stats)>,
@@ -40,21 +41,32 @@ impl Measured {
     }
 }
 
-/// Samples each side of `bench` `plan.samples` times, one round of all sides after another.
+/// Samples each side of `bench` `plan.samples` times, one round of all sides after another;
+/// returns what each of its rows came to.
 ///
 /// `step` is called after each sample.
-pub fn measure(bench: &Bench, plan: &Plan, mut step: impl FnMut()) -> Result<Measured, Error> {
+pub fn measure(bench: &Bench, plan: &Plan, mut step: impl FnMut()) -> Result<Vec<Measured>, Error> {
     let mut running = Running::start(bench, &plan.setup)?;
     let iterations = running.warm_up(plan.target)?;
-    let mut samples = vec![Vec::with_capacity(plan.samples); bench.sides.len()];
+    let units: Vec<_> = bench.rows.iter().map(|row| row.unit).collect();
+    // By row and side.
+    let mut samples =
+        vec![vec![Vec::with_capacity(plan.samples); bench.sides.len()]; bench.rows.len()];
     for order in order::rounds(bench.sides.len()).take(plan.samples) {
         for side in order {
-            samples[side].push(running.sample(side, iterations)?.in_unit(bench.unit));
+            let values = running.sample(side, iterations)?.in_units(&units);
+            for (row, value) in samples.iter_mut().zip(values) {
+                row[side].push(value);
+            }
             step();
         }
     }
-    let sides = bench.runtimes().zip(samples.iter().map(|values| Stats::of(values))).collect();
-    Ok(Measured { bench: bench.name, unit: bench.unit, sides })
+    let measured = |(row, samples): (&Row, Vec<Vec<f64>>)| Measured {
+        bench: row.name,
+        unit: row.unit,
+        sides: bench.runtimes().zip(samples.iter().map(|values| Stats::of(values))).collect(),
+    };
+    Ok(bench.rows.iter().zip(samples).map(measured).collect())
 }
 
 /// A bench with all of its sides set up.
@@ -68,7 +80,7 @@ impl<'a> Running<'a> {
         let mut subjects = Vec::with_capacity(bench.sides.len());
         for side in &bench.sides {
             let subject = caught(|| side.start(setup)).map_err(|fault| Error::Bench {
-                bench: bench.name,
+                bench: bench.name(),
                 runtime: side.runtime,
                 fault,
             })?;
@@ -101,7 +113,7 @@ impl<'a> Running<'a> {
 
     fn sample(&mut self, side: usize, iterations: u64) -> Result<Sample, Error> {
         caught(|| (self.subjects[side])(iterations)).map_err(|fault| Error::Bench {
-            bench: self.bench.name,
+            bench: self.bench.name(),
             runtime: self.bench.sides[side].runtime,
             fault,
         })
@@ -180,6 +192,23 @@ mod tests {
         let seen = seen.borrow();
         let sampled = &seen[seen.len() - 6..];
         assert!(sampled.iter().all(|iterations| *iterations == sampled[0]), "{seen:?}");
+    }
+
+    #[test]
+    fn each_row_has_the_statistics_of_its_own_values() {
+        let side = |factor: f64| {
+            move |_: &Setup| Ok(move |_| Ok(Sample::Values(vec![2.0 * factor, 3.0 * factor])))
+        };
+        let bench = bench()
+            .row("test_p99", "", Unit::Us)
+            .side(Runtime::Heist, side(1.0))
+            .side(Runtime::St3, side(10.0));
+        let measured = measure(&bench, &plan(3), || ()).unwrap();
+        let found: Vec<_> = measured
+            .iter()
+            .map(|row| (row.bench, row.unit, row.sides[0].1.median, row.sides[1].1.median))
+            .collect();
+        assert_eq!(found, [("test", Unit::Ns, 2.0, 20.0), ("test_p99", Unit::Us, 3.0, 30.0)]);
     }
 
     #[test]

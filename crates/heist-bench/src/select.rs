@@ -3,13 +3,18 @@
 use crate::bench::{Bench, Runtime};
 use crate::error::Error;
 
-/// A filter that is a bench's name means that bench alone, even if others contain it; any
-/// other filter means all benches whose name contains it.
+/// A filter that is the name of a bench's row means that bench alone, even if others contain it;
+/// any other filter means all benches with a row whose name contains it. A bench is run, and
+/// reported, as a whole.
 pub fn by_filter(benches: Vec<Bench>, filter: Option<&str>) -> Result<Vec<Bench>, Error> {
     let Some(filter) = filter else { return Ok(benches) };
-    let exact = benches.iter().any(|bench| bench.name == filter);
-    let matches =
-        |bench: &Bench| if exact { bench.name == filter } else { bench.name.contains(filter) };
+    let has_row = |bench: &Bench, matches: &dyn Fn(&str) -> bool| {
+        bench.rows.iter().any(|row| matches(row.name))
+    };
+    let exact = benches.iter().any(|bench| has_row(bench, &|name| name == filter));
+    let matches = |bench: &Bench| {
+        has_row(bench, &|name| if exact { name == filter } else { name.contains(filter) })
+    };
     let selected: Vec<_> = benches.into_iter().filter(matches).collect();
     if selected.is_empty() {
         return Err(Error::NoMatch { filter: filter.to_owned() });
@@ -45,7 +50,7 @@ mod tests {
 
     fn names(filter: Option<&str>) -> Result<Vec<&'static str>, Error> {
         let benches = ["ring", "ring_full", "deque_full"].map(bench).into();
-        Ok(by_filter(benches, filter)?.iter().map(|bench| bench.name).collect())
+        Ok(by_filter(benches, filter)?.iter().map(Bench::name).collect())
     }
 
     #[test]
@@ -62,6 +67,17 @@ mod tests {
     fn a_part_of_a_name_means_all_that_contain_it() {
         assert_eq!(names(Some("full")).unwrap(), ["ring_full", "deque_full"]);
         assert_eq!(names(Some("rin")).unwrap(), ["ring", "ring_full"]);
+    }
+
+    #[test]
+    fn a_row_stands_for_its_bench() {
+        let benches = || vec![bench("ring").row("ring_p99", "", Unit::Ns), bench("ring_full")];
+        for (filter, expected) in
+            [("ring", &["ring"][..]), ("ring_p99", &["ring"]), ("p99", &["ring"])]
+        {
+            let selected = by_filter(benches(), Some(filter)).unwrap();
+            assert_eq!(selected.iter().map(Bench::name).collect::<Vec<_>>(), expected, "{filter}");
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn panics() -> Bench {
 /// JSON file.
 fn outcome(broken: Bench) -> (String, u8, Vec<String>) {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("wrong_result_{}.json", broken.name));
+        .join(format!("wrong_result_{}.json", broken.name()));
     let path_arg = path.to_str().expect("UTF-8");
     let args = Args::parse_from(["heist-bench", "--samples", "3", "--json", path_arg]);
     let mut out = Vec::new();

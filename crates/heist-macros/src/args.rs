@@ -23,12 +23,13 @@ pub struct Settings {
     pub flavor: Flavor,
     pub worker_threads: Option<usize>,
     pub name: Option<String>,
+    pub start_paused: bool,
     pub krate: Option<Path>,
 }
 
 impl Settings {
     pub fn with_flavor(flavor: Flavor) -> Settings {
-        Settings { flavor, worker_threads: None, name: None, krate: None }
+        Settings { flavor, worker_threads: None, name: None, start_paused: false, krate: None }
     }
 
     /// Reads the arguments. The error has everything that is wrong with them.
@@ -42,7 +43,9 @@ impl Settings {
         let flavor = given.flavor.unwrap_or(default);
         errors.add_from(given.fits(flavor));
         let worker_threads = given.worker_threads.map(|(count, _)| count);
-        errors.or(Settings { flavor, worker_threads, name: given.name, krate: given.krate })
+        let start_paused = given.start_paused.is_some_and(|(is_so, _)| is_so);
+        let Given { name, krate, .. } = given;
+        errors.or(Settings { flavor, worker_threads, name, start_paused, krate })
     }
 }
 
@@ -101,11 +104,6 @@ impl<'a> Given<'a> {
             (Flavor::MultiThread, _, Some((_, at))) => {
                 let message = "the clock of a `multi_thread` runtime cannot be paused: write \
                                `flavor = \"current_thread\"` as well, or remove `start_paused`";
-                Err(Error::new_spanned(at, message))
-            }
-            (_, _, Some((true, at))) => {
-                let message = "heist has no timers yet, so there is no clock to pause: remove \
-                               `start_paused`";
                 Err(Error::new_spanned(at, message))
             }
             _ => Ok(()),
@@ -255,8 +253,11 @@ mod tests {
     fn every_argument_is_read() {
         let settings = parse("flavor = \"multi_thread\", worker_threads = 3,").unwrap();
         assert_eq!((settings.flavor, settings.worker_threads), (Flavor::MultiThread, Some(3)));
-        let settings = parse("start_paused = false, flavor = \"current_thread\"").unwrap();
-        assert_eq!(settings.flavor, Flavor::CurrentThread);
+        for is_so in [false, true] {
+            let text = format!("start_paused = {is_so}, flavor = \"current_thread\"");
+            let settings = parse(&text).unwrap();
+            assert_eq!((settings.flavor, settings.start_paused), (Flavor::CurrentThread, is_so));
+        }
         for path in ["heist", "::a::b", "crate::a", "self::a", "super::a"] {
             let settings = parse(&format!("crate = \"{path}\"")).unwrap();
             let printed = settings.krate.unwrap().to_token_stream().to_string();
@@ -301,12 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_paused_on_one_thread_only_and_not_yet() {
+    fn a_clock_is_paused_on_one_thread_only() {
         let wanted = "write `flavor = \"current_thread\"`";
         assert_refused("start_paused = true", "true", wanted);
         assert_refused("start_paused = false", "false", wanted);
-        let text = "flavor = \"current_thread\", start_paused = true";
-        assert_refused(text, "true", "heist has no timers yet");
         for value in ["1", "\"true\"", "yes"] {
             let text = format!("start_paused = {value}");
             assert_refused(&text, value, "write `start_paused = true`");

@@ -111,10 +111,13 @@ fn runtime(settings: &Settings, default_crate: impl Fn() -> TokenStream) -> Toke
     };
     let workers = settings.worker_threads.map(|count| quote!(.worker_threads(#count)));
     let name = settings.name.as_ref().map(|name| quote!(.name(#name)));
+    // The method is there with the feature `test-util` only.
+    let paused = settings.start_paused.then(|| quote!(.start_paused(true)));
     quote! {
         #krate::runtime::Builder::#constructor()
             #workers
             #name
+            #paused
             .enable_all()
             .build()
             .expect("failed to build the heist runtime")
@@ -187,7 +190,14 @@ mod tests {
             ("worker_threads = 3", "new_multi_thread().worker_threads(3usize).enable_all()"),
             ("name = \"a\"", "new_multi_thread().name(\"a\").enable_all()"),
             ("crate = \"a::heist\"", "= a::heist::runtime::Builder::new_multi_thread()"),
-            ("flavor = \"current_thread\", start_paused = false", "new_current_thread()"),
+            (
+                "flavor = \"current_thread\", start_paused = false",
+                "new_current_thread().enable_all()",
+            ),
+            (
+                "flavor = \"current_thread\", start_paused = true",
+                "().start_paused(true).enable_all()",
+            ),
         ] {
             assert_has(&expanded(Kind::Main, args, "async fn main() {}"), wanted);
         }

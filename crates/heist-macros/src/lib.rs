@@ -52,10 +52,8 @@ use crate::expand::Kind;
 /// | `flavor = "current_thread"` | everything on the calling thread | `test` |
 /// | `worker_threads = 4` | how many workers; `multi_thread` only | one per core |
 /// | `name = "orders"` | the runtime's name | none |
-/// | `start_paused = false` | whether the clock stands still; `current_thread` only | `false` |
+/// | `start_paused = true` | whether the clock stands still; `current_thread` only, with the feature `test-util` | `false` |
 /// | `crate = "path"` | where to find heist | its name in Cargo.toml |
-///
-/// `start_paused = true` is refused until heist has timers.
 ///
 /// ```ignore
 /// #[heist::main(flavor = "multi_thread", worker_threads = 4)]

@@ -63,6 +63,8 @@ pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failur
 pub(crate) const BLOCKING_CLOSE_SILENT: Canary = Canary::new("blocking close silent");
 /// What has a blocking thread that is on its way is cancelled when the runtime goes down.
 pub(crate) const BLOCKING_CLOSE_TAKES_ALL: Canary = Canary::new("blocking close takes all");
+/// A mandatory closure whose thread has not been called is left to whoever spawned it.
+pub(crate) const BLOCKING_CLOSE_DESERTS: Canary = Canary::new("blocking close deserts");
 /// A closure is put into the queue of blocking threads that is closed.
 pub(crate) const BLOCKING_CLOSE_UNSEEN: Canary = Canary::new("blocking close unseen");
 /// Whether the queue of blocking threads is empty is looked up while closures move to its front.
@@ -82,6 +84,8 @@ pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark rela
 pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");
 /// A sleeper that sleeps elsewhere is not roused there.
 pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
+/// Who sleeps elsewhere says so while others can still hear what it would be roused by.
+pub(crate) const PARKER_AWAY_TOO_EARLY: Canary = Canary::new("parker away too early");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
 /// Sysmon does not order its wish for a seat before its look at the worker's tick.
@@ -100,6 +104,14 @@ pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
+/// A poll that finds a timer waiting does not look again before it leaves its waker.
+pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
+/// An entry that does not count any more fires its timer.
+pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
+/// A timer is put into a wheel that is closed, or being closed.
+pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
+/// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
+pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");
 /// An event is told before what led to it is visible.
 pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
 /// What was seen before an event takes back what the event told.
@@ -112,5 +124,5 @@ pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down
 pub(crate) const SOURCES_ANY_GENERATION: Canary = Canary::new("sources any generation");
 /// A source is registered with reactors that are closed.
 pub(crate) const SOURCES_CLOSE_UNSEEN: Canary = Canary::new("sources close unseen");
-/// A registration leaves its old reactor before the new one watches it.
-pub(crate) const REGISTRATION_MOVE_FORGETS: Canary = Canary::new("registration move forgets");
+/// A source counts as registered before a reactor watches it.
+pub(crate) const REGISTRATION_EARLY: Canary = Canary::new("registration early");

@@ -3,6 +3,7 @@
 mod activity;
 mod affinity;
 mod clock;
+pub(crate) mod companion;
 pub(crate) mod log;
 mod parker;
 pub(crate) mod pidfd;

@@ -6,6 +6,8 @@
 mod errand;
 mod guard;
 pub(crate) mod io;
+#[cfg(feature = "test-util")]
+mod moved_clock;
 mod poller;
 mod shut_down;
 pub(crate) mod timers;
@@ -27,7 +29,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
-use timers::{Clock, Time, Timers};
+use timers::{Clock, Registered, Time, Timer, Timers};
 
 /// The reactors of a runtime, one a seat.
 pub(crate) struct Reactors {
@@ -46,6 +48,7 @@ pub(crate) struct Config {
     pub(crate) is_guarded: bool,
     pub(crate) has_io: bool,
     pub(crate) has_time: bool,
+    pub(crate) clock: Clock,
 }
 
 /// The reactor of a seat.
@@ -70,6 +73,10 @@ struct Turn {
 /// comes with the next.
 const TIMERS_PER_TURN: usize = 128;
 
+/// How long it takes until it is looked again whether a clock that stands still may jump. Guessed; it is
+/// real time, in tests.
+const JUMP_LOOKS: Duration = Duration::from_millis(1);
+
 thread_local! {
     /// The reactors whose seat this thread's worker sits on, and which seat that is.
     static HERE: Cell<(*const Reactors, usize)> = const { Cell::new((ptr::null(), 0)) };
@@ -93,8 +100,8 @@ impl Reactors {
     /// # Errors
     /// If the process has too many files open.
     pub(crate) fn new(config: Config) -> std_io::Result<Self> {
-        let Config { seats, is_guarded, has_io, has_time } = config;
-        let clock = Arc::new(Clock::new());
+        let Config { seats, is_guarded, has_io, has_time, clock } = config;
+        let clock = Arc::new(clock);
         let reactor = |_| Reactor::new(Arc::clone(&clock)).map(CachePadded::new);
         let reactors = (0..seats).map(reactor).collect::<std_io::Result<Box<[_]>>>()?;
         let guard = || Guard::new(reactors.iter().map(|reactor| &**reactor));
@@ -129,18 +136,33 @@ impl Reactors {
         ptr::eq(reactors, self).then_some(seat)
     }
 
-    /// That seat, or one after the other.
+    /// Calls `f` with the reactors of the calling thread's worker and its seat, as [`here`](Self::here) has
+    /// it, if the thread has a worker.
+    #[inline]
+    pub(crate) fn with_here<R>(f: impl FnOnce(&Reactors, usize) -> R) -> Option<R> {
+        let (reactors, seat) = HERE.try_with(Cell::get).ok()?;
+        // SAFETY: (type) it comes from a `Sits`, which borrows the reactors, stays on its thread, and puts
+        // back what was there before when it is dropped. Whatever `f` does, it does so before that.
+        let reactors = unsafe { reactors.as_ref() }?;
+        Some(f(reactors, seat))
+    }
+
+    /// That seat; for one who has none, one after the other.
     pub(crate) fn here_or_any(&self) -> usize {
         // Relaxed: that the numbers differ is all that is asked of them.
         self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
     }
 
-    /// The timer waits at the reactor of this seat.
-    pub(crate) fn register(&self, seat: usize, timer: &Arc<timers::Timer>) {
-        if self[seat].timers.register(timer) {
-            self[seat].rouse();
+    /// The timer waits for `deadline`, at the reactor of this seat.
+    pub(crate) fn register(&self, seat: usize, timer: &Arc<Timer>, deadline: Time) -> Registered {
+        let registered = self[seat].timers.register(timer, deadline);
+        if let Registered::Waiting { rouse } = registered {
+            if rouse {
+                self[seat].rouse();
+            }
+            self.registered(seat);
         }
-        self.registered(seat);
+        registered
     }
 
     /// The runtime goes down: whoever waits is woken, and nobody waits any more.
@@ -174,7 +196,7 @@ impl Reactor {
         Ok(Reactor {
             poller: Poller::new()?,
             sources: Sources::new(),
-            timers: Timers::new(),
+            timers: Timers::new(clock.now()),
             clock,
             turned_at: AtomicU64::new(0),
             post: Post::default(),
@@ -208,17 +230,11 @@ impl Reactor {
         harvest.deliver()
     }
 
-    /// Sleeps until there is something to deliver, or somebody [`rouse`](Self::rouse)s it. It may wake up for
-    /// nothing.
-    pub(crate) fn sleep(&self) -> Harvest<'_> {
+    /// For who is going to sleep in it. From now on nobody else hears the bell; so whoever may have to be
+    /// [`rouse`](Self::rouse)d says so after this.
+    pub(crate) fn bed(&self) -> Bed<'_> {
         // Others have the lock for a moment only.
-        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut harvest = Harvest { reactor: self, turn, now: self.clock.now() };
-        let until = self.timers.lie_down();
-        harvest.wait(until.map(|until| harvest.now.until(until)));
-        self.timers.rise();
-        harvest.now = self.clock.now();
-        harvest
+        Bed { reactor: self, turn: self.turn.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
@@ -230,6 +246,42 @@ impl Reactor {
     fn until_next_timer(&self) -> Option<Duration> {
         let next = self.timers.next();
         (next != Time::NEVER).then(|| self.clock.now().until(next))
+    }
+}
+
+/// For tests of what happens beside a look.
+#[cfg(all(test, not(loom)))]
+impl Reactor {
+    /// A look, and something else in the middle of it.
+    pub(crate) fn turn_beside(&self, meanwhile: impl FnOnce()) {
+        let Bed { reactor, turn } = self.bed();
+        let mut harvest = Harvest { reactor, turn, now: self.clock.now() };
+        meanwhile();
+        harvest.wait(Some(Duration::ZERO));
+        harvest.deliver();
+    }
+}
+
+/// The right to sleep in a reactor.
+pub(crate) struct Bed<'a> {
+    reactor: &'a Reactor,
+    turn: MutexGuard<'a, Turn>,
+}
+
+impl<'a> Bed<'a> {
+    /// Sleeps until there is something to deliver, or the reactor is roused. It may wake up for nothing. A
+    /// clock that stands still is moved on to the next timer instead, if it `may_jump`.
+    pub(crate) fn sleep(self, may_jump: impl FnOnce() -> bool) -> Harvest<'a> {
+        let Bed { reactor, turn } = self;
+        let mut harvest = Harvest { reactor, turn, now: reactor.clock.now() };
+        let until = reactor.timers.lie_down();
+        match until {
+            Some(until) if reactor.clock.is_stopped() => harvest.wait_or_jump(until, may_jump),
+            _ => harvest.wait(until.map(|until| harvest.now.until(until))),
+        }
+        reactor.timers.rise();
+        harvest.now = reactor.clock.now();
+        harvest
     }
 }
 
@@ -250,6 +302,19 @@ impl Harvest<'_> {
             poller.wait(&mut self.turn.events, timeout);
         }
         turned_at.store(self.now.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// The clock stands still. Unless something has come, or others do something that may bring it, it jumps
+    /// to `until`.
+    fn wait_or_jump(&mut self, until: Time, may_jump: impl FnOnce() -> bool) {
+        // First this look, then the other: who is done has rung before.
+        let may_jump = may_jump();
+        let timeout = if may_jump { Duration::ZERO } else { JUMP_LOOKS };
+        let Reactor { poller, clock, .. } = self.reactor;
+        let has_come = poller.wait(&mut self.turn.events, Some(timeout));
+        if may_jump && !has_come {
+            clock.jump(until);
+        }
     }
 
     /// Whether there is nobody to wake.

@@ -11,7 +11,10 @@ mod handle;
 mod metrics;
 mod pinned;
 mod shutdown_error;
+#[cfg(feature = "tokio-context")]
+mod tokio_context;
 
+pub(crate) use crate::reactor::ShutDown;
 pub use block_in_place::block_in_place;
 pub use builder::Builder;
 pub use context::{EnterGuard, TryCurrentError};
@@ -28,12 +31,12 @@ pub use crate::metrics::{
 pub use crate::scheduler::{Id, RuntimeFlavor};
 pub use crate::stall::{StallCause, StallReport, Waiting};
 
-use crate::env::log;
+use crate::env::{companion, log};
 use crate::task::{self, JoinHandle};
 use current_thread::Driver;
 use std::future::Future;
 use std::io;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -54,6 +57,8 @@ pub struct Runtime {
     driver: Option<Driver>,
     /// Whether dropping it waits for what is running.
     waits: bool,
+    /// Dropped last: what is running may need it.
+    companion: companion::Owner,
 }
 
 impl Runtime {
@@ -182,6 +187,10 @@ impl Runtime {
         }
     }
 }
+
+// Whatever a task's panic leaves behind is in the task: the runtime goes on as before (T7).
+impl UnwindSafe for Runtime {}
+impl RefUnwindSafe for Runtime {}
 
 impl Drop for Runtime {
     fn drop(&mut self) {

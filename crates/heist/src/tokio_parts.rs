@@ -21,7 +21,7 @@ pub mod sync {
     pub use tokio::sync::*;
 }
 
-/// The traits of asynchronous I/O and their helpers, for [`io`](crate::io).
+/// What [`io`](crate::io) has from the tokio crate.
 pub mod io {
     pub use tokio::io::*;
 }

@@ -19,7 +19,7 @@ const RUNTIME_WIDTH: usize = 10;
 
 impl Table {
     pub fn new(benches: &[Bench]) -> Self {
-        let names = benches.iter().map(|bench| bench.name.len());
+        let names = benches.iter().flat_map(|bench| &bench.rows).map(|row| row.name.len());
         let runtimes = benches.iter().flat_map(Bench::runtimes).map(|it| it.name().len());
         Table {
             name_width: names.max().unwrap_or(0).max("bench".len()),
@@ -38,7 +38,7 @@ impl Table {
         )?;
         writeln!(
             out,
-            "\n{:width$}  {:<runtimes$} {:>10} {:<4} {:>21}  {:>7}",
+            "\n{:width$}  {:<runtimes$} {:>10} {:<6} {:>21}  {:>7}",
             "bench",
             "runtime",
             "median",
@@ -59,7 +59,7 @@ impl Table {
                 None => "–".to_owned(),
             };
             let row = format!(
-                "{name:width$}  {runtime:<runtimes$} {:>10} {:<4} {:>21}  {ratio:>7}",
+                "{name:width$}  {runtime:<runtimes$} {:>10} {:<6} {:>21}  {ratio:>7}",
                 number(stats.median),
                 measured.unit,
                 spread(stats),
@@ -131,12 +131,14 @@ fn number(value: f64) -> String {
     }
 }
 
-/// One line per bench: name, what it does, who takes part.
+/// One line per row: name, what it is, who takes part.
 pub fn list(out: &mut dyn Write, benches: &[Bench]) -> io::Result<()> {
-    let width = benches.iter().map(|bench| bench.name.len()).max().unwrap_or(0);
+    let width = Table::new(benches).name_width;
     for bench in benches {
         let runtimes: Vec<_> = bench.runtimes().map(Runtime::name).collect();
-        writeln!(out, "{:width$}  {} [{}]", bench.name, bench.about, runtimes.join(", "))?;
+        for row in &bench.rows {
+            writeln!(out, "{:width$}  {} [{}]", row.name, row.about, runtimes.join(", "))?;
+        }
     }
     Ok(())
 }

@@ -92,7 +92,7 @@ impl Reactors {
         });
         let limit = limits.chain(limit).min();
         let events = &mut *guard.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        guard.poller.wait(events, limit);
+        _ = guard.poller.wait(events, limit);
     }
 
     /// Ends that sleep, or the next.

@@ -11,6 +11,8 @@
 //! | `evented` | a descriptor with all this, for those who read and write |
 
 mod evented;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod readiness;
 mod ready;
 mod registration;
@@ -33,6 +35,8 @@ use std::os::fd::BorrowedFd;
 pub(crate) enum Direction {
     Read,
     Write,
+    /// Reading datagrams: that nobody was there for one that was sent comes as an error alone.
+    Receive,
 }
 
 impl Direction {
@@ -40,6 +44,7 @@ impl Direction {
         match self {
             Direction::Read => Interest::READABLE,
             Direction::Write => Interest::WRITABLE,
+            Direction::Receive => Interest::READABLE | Interest::ERROR,
         }
     }
 }

@@ -58,7 +58,7 @@ impl Poller {
                 let message = "heist waits with epoll_pwait2, which Linux has since 5.11";
                 Err(io::Error::new(io::ErrorKind::Unsupported, message))
             }
-            waited => waited.map(|()| poller),
+            waited => waited.map(|_| poller),
         }
     }
 
@@ -82,14 +82,14 @@ impl Poller {
         }
     }
 
-    /// Waits for events, at most as long as `timeout`; may end without any.
-    pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) {
-        if let Err(error) = self.try_wait(events, timeout) {
-            unreachable!("a poller that could be waited for once always can: {error}");
-        }
+    /// Waits for events, at most as long as `timeout`; may end without any. `false`: because of the timeout.
+    pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> bool {
+        self.try_wait(events, timeout).unwrap_or_else(|error| {
+            unreachable!("a poller that could be waited for once always can: {error}")
+        })
     }
 
-    fn try_wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
+    fn try_wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<bool> {
         events.clear();
         // What no Timespec holds is for ever.
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
@@ -99,9 +99,9 @@ impl Poller {
                 let keyed = brought.iter().map(|event| (event.data.u64(), event.flags));
                 let of_sources = keyed.filter(|(key, _)| *key != BELL);
                 events.0.extend(of_sources.map(|(key, flags)| (key, ready(flags))));
-                Ok(())
+                Ok(!brought.is_empty())
             }
-            Err(Errno::INTR) => Ok(()),
+            Err(Errno::INTR) => Ok(true),
             Err(error) => Err(error.into()),
         }
     }

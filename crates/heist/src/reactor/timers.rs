@@ -1,48 +1,139 @@
-#![allow(unused)]
-use std::sync::Arc;
+//! The timers of one reactor. Any thread registers them and any thread may fire those that are due. How it
+//! works, and why nothing here is ever linear, is told in `timers/README.md`.
+
+mod clock;
+mod slot;
+mod time;
+mod timer;
+mod wheel;
+
+pub(crate) use clock::Clock;
+pub(crate) use time::Time;
+pub(crate) use timer::{Polled, Timer};
+
+use crate::canary;
+use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::task::Waker;
-use std::time::{Duration, Instant};
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Time(u64);
-impl Time {
-    pub(crate) const NEVER: Time = Time(u64::MAX);
-    pub(crate) fn from_nanos(n: u64) -> Time {
-        Time(n)
-    }
-    pub(crate) fn as_nanos(self) -> u64 {
-        self.0
-    }
-    pub(crate) fn until(self, l: Time) -> Duration {
-        Duration::from_nanos(l.0.saturating_sub(self.0))
-    }
+use time::Tick;
+use wheel::Wheel;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+/// How many dead entries are dropped before a sleep that they would cut short. Guessed: whoever goes to sleep
+/// has a microsecond.
+const TRIMMED: usize = 64;
+
+pub(crate) struct Timers {
+    /// None once they are closed.
+    wheel: Mutex<Option<Wheel>>,
+    /// When the next timer may be due, to be read without the lock. Written with it.
+    next: AtomicU64,
+    /// Until when somebody sleeps in this reactor, if nothing else happens; 0 if nobody does, or is being
+    /// roused. Set with the lock.
+    asleep_until: AtomicU64,
 }
-pub(crate) struct Clock(Instant);
-impl Clock {
-    pub(crate) fn new() -> Self {
-        Clock(Instant::now())
-    }
-    pub(crate) fn now(&self) -> Time {
-        Time(self.0.elapsed().as_nanos() as u64)
-    }
+
+/// What has become of a timer that was to be registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Registered {
+    /// It will fire. `rouse`: somebody sleeps in this reactor, and longer than that. He must be woken.
+    Waiting { rouse: bool },
+    /// Its deadline has passed: it is not registered.
+    Elapsed,
+    /// The runtime goes down: it is not registered.
+    Closed,
 }
-pub(crate) struct Timer;
-pub(crate) struct Timers;
+
 impl Timers {
-    pub(crate) fn new() -> Self {
-        Timers
+    pub(crate) fn new(now: Time) -> Self {
+        Timers {
+            wheel: Mutex::new(Some(Wheel::new(Tick::before(now)))),
+            next: AtomicU64::new(Time::NEVER.as_nanos()),
+            asleep_until: AtomicU64::new(0),
+        }
     }
+
+    /// Has `timer` fire at `deadline`. Where it was registered before it does not count any more.
+    pub(crate) fn register(&self, timer: &Arc<Timer>, deadline: Time) -> Registered {
+        let mut wheel = self.lock();
+        let Some(open) = &mut *wheel else { return Registered::Closed };
+        let Some(due) = open.register(timer, deadline) else { return Registered::Elapsed };
+        let due = due.time().as_nanos();
+        if due < self.next.load(Ordering::Relaxed) {
+            self.next.store(due, Ordering::Relaxed);
+        }
+        let rouse = due < self.asleep_until.load(Ordering::Relaxed);
+        if rouse {
+            self.asleep_until.store(0, Ordering::Relaxed);
+        }
+        Registered::Waiting { rouse }
+    }
+
+    /// Fires at most `limit` timers that are due at `now`. Their wakers must be called when no lock is held any
+    /// more. Returns whether there may be more that are due.
+    pub(crate) fn advance(&self, now: Time, limit: usize, wakers: &mut Vec<Waker>) -> bool {
+        let mut wheel = self.lock();
+        let Some(open) = &mut *wheel else { return false };
+        let more = open.advance(now, limit, wakers);
+        self.publish(open);
+        more
+    }
+
+    /// When the next timer may be due, as seen without the lock; [`Time::NEVER`] if there is none. May be too
+    /// early, if timers were cancelled or moved, and is too late only for what is being registered.
     pub(crate) fn next(&self) -> Time {
-        Time::NEVER
+        Time::from_nanos(self.next.load(Ordering::Relaxed))
     }
+
+    /// Somebody is about to sleep in this reactor. Returns until when at most; `None`: for ever. Who
+    /// registers a timer that is due earlier will have to rouse him.
     pub(crate) fn lie_down(&self) -> Option<Time> {
-        None
+        let mut wheel = self.lock();
+        if let Some(open) = &mut *wheel {
+            open.trim(TRIMMED);
+            self.publish(open);
+        }
+        let next = self.next();
+        if canary::TIMERS_SLEEP_UNLOCKED.sings() {
+            drop(wheel);
+        }
+        self.asleep_until.store(next.as_nanos(), Ordering::Relaxed);
+        (next != Time::NEVER).then_some(next)
     }
-    pub(crate) fn rise(&self) {}
-    pub(crate) fn register(&self, _: &Arc<Timer>) -> bool {
-        false
+
+    /// He does not sleep any more.
+    pub(crate) fn rise(&self) {
+        // Relaxed: who still sees him asleep rouses him for nothing.
+        self.asleep_until.store(0, Ordering::Relaxed);
     }
-    pub(crate) fn advance(&self, _: Time, _: usize, _: &mut Vec<Waker>) -> bool {
-        false
+
+    /// The runtime goes down: nothing fires any more, and who waits is to be told. Nothing can be registered
+    /// afterwards.
+    pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
+        let mut wheel = self.lock();
+        let open = if canary::TIMERS_CLOSE_UNSEEN.sings() {
+            wheel.replace(Wheel::new(Tick(0)))
+        } else {
+            wheel.take()
+        };
+        self.next.store(Time::NEVER.as_nanos(), Ordering::Relaxed);
+        drop(wheel);
+        if let Some(open) = open {
+            open.close(wakers);
+        }
     }
-    pub(crate) fn close(&self, _: &mut Vec<Waker>) {}
+
+    fn publish(&self, wheel: &Wheel) {
+        let next = wheel.next().map_or(Time::NEVER, |tick| tick.time());
+        self.next.store(next.as_nanos(), Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Wheel>> {
+        self.wheel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -1,10 +1,14 @@
 //! How a runtime is made.
 
+#[cfg(feature = "test-util")]
+mod start_paused;
+
 use super::context::{self, Polling};
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
-use crate::env::{Cores, ThreadSpec};
+use crate::env::{Cores, ThreadSpec, companion};
 use crate::metrics::HistogramConfiguration;
+use crate::reactor::timers::Clock;
 use crate::reactor::{self, Reactors};
 use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Sysmon, Worker, blocking};
 use crate::stall::StallConfig;
@@ -36,8 +40,10 @@ pub struct Builder {
     thread_per_core: bool,
     pin_workers: bool,
     stall: StallConfig,
+    pub(super) companion: companion::Wish,
     has_io: bool,
     has_time: bool,
+    starts_paused: bool,
 }
 
 impl Builder {
@@ -66,8 +72,10 @@ impl Builder {
             thread_per_core: false,
             pin_workers: false,
             stall: StallConfig::default(),
+            companion: companion::Wish::default(),
             has_io: false,
             has_time: false,
+            starts_paused: false,
         }
     }
 
@@ -348,8 +356,10 @@ impl Builder {
     }
 
     /// Tasks may wait for I/O and for time: [`enable_io`](Self::enable_io) and
-    /// [`enable_time`](Self::enable_time).
+    /// [`enable_time`](Self::enable_time). With the feature `tokio-context` they may also call crates
+    /// that know Tokio only (`enable_tokio_context`).
     pub fn enable_all(&mut self) -> &mut Self {
+        self.companion.enable();
         self.enable_io().enable_time()
     }
 
@@ -385,12 +395,13 @@ impl Builder {
             threads.cores = Cores::of_this_thread();
         }
         let mut config = self.config(workers, threads.clone());
-        if self.has_io || self.has_time {
+        if self.has_io || self.has_time || self.starts_paused {
             let reactors = Reactors::new(reactor::Config {
                 seats: workers,
                 is_guarded: config.needs_sysmon(),
                 has_io: self.has_io,
                 has_time: self.has_time,
+                clock: Clock::new(self.starts_paused),
             });
             let reactors = reactors.map_err(|error| no_reactors(workers, &error))?;
             config.reactors = Some(Arc::new(reactors));
@@ -403,9 +414,12 @@ impl Builder {
             threads: Vec::new(),
             driver: None,
             waits: true,
+            companion: companion::Owner::default(),
         };
         // What is dropped half-way with a worker is dropped in the runtime.
         let handle = runtime.handle.clone();
+        runtime.companion =
+            self.companion.grant(&handle.scheduler.companion, context::staying(&handle))?;
         let _entered = context::enter(&handle);
         for (index, worker) in workers.into_iter().enumerate() {
             match flavor {
@@ -439,7 +453,8 @@ impl Builder {
             stall: self.stall.clone(),
             reactors: None,
             refuse: |scheduler, task| {
-                let _entered = context::enter(&Handle { scheduler: scheduler.clone() });
+                let handle = Handle { scheduler: scheduler.clone() };
+                let _entered = context::enter(&handle);
                 drop(task);
             },
             call_spare: super::blocking::call_spare,
@@ -508,6 +523,8 @@ impl fmt::Debug for Builder {
             .field("stall", &self.stall)
             .field("has_io", &self.has_io)
             .field("has_time", &self.has_time)
+            .field("starts_paused", &self.starts_paused)
+            .field("companion", &self.companion)
             .finish_non_exhaustive()
     }
 }

@@ -1,11 +1,13 @@
 //! Which runtime a thread is in.
 
 use super::Handle;
-use crate::scheduler::{self, Runnable};
+use crate::env::companion;
+use crate::scheduler::{self, Runnable, Scheduler};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
+use std::time::Instant;
 
 thread_local! {
     static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
@@ -17,8 +19,7 @@ thread_local! {
 /// The calling thread is in a runtime for as long as this lives.
 #[must_use = "the thread leaves the runtime when the guard is dropped"]
 pub struct EnterGuard<'a> {
-    _inner: Entered,
-    _handle: PhantomData<&'a Handle>,
+    _inner: Entered<'a>,
 }
 
 impl fmt::Debug for EnterGuard<'_> {
@@ -29,24 +30,36 @@ impl fmt::Debug for EnterGuard<'_> {
 
 /// Puts back what was current before. It belongs to its thread: as a lock's guard it is `Sync`,
 /// but not `Send`.
-pub(super) struct Entered {
+pub(super) struct Entered<'a> {
     previous: Option<Handle>,
     depth: usize,
+    _companion: companion::Guard<'a>,
     _thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
-pub(super) fn guard<'a>(handle: &Handle) -> EnterGuard<'a> {
-    EnterGuard { _inner: enter(handle), _handle: PhantomData }
+pub(super) fn guard(handle: &Handle) -> EnterGuard<'_> {
+    EnterGuard { _inner: enter(handle) }
 }
 
-pub(super) fn enter(handle: &Handle) -> Entered {
+pub(super) fn enter(handle: &Handle) -> Entered<'_> {
     let previous = exchange(Some(handle.clone()));
     let depth = DEPTH.get() + 1;
     DEPTH.set(depth);
-    Entered { previous, depth, _thread: PhantomData }
+    let _companion = handle.scheduler.companion.enter();
+    Entered { previous, depth, _companion, _thread: PhantomData }
 }
 
-impl Drop for Entered {
+/// To be called by a thread that is none of the runtime's: if the runtime still exists, the thread is in
+/// it to its end.
+pub(super) fn staying(handle: &Handle) -> impl Fn() + Send + Sync + 'static {
+    let scheduler = handle.scheduler.downgrade();
+    move || {
+        let handle = Scheduler::upgrade(&scheduler).map(|scheduler| Handle { scheduler });
+        drop(exchange(handle));
+    }
+}
+
+impl Drop for Entered<'_> {
     fn drop(&mut self) {
         if DEPTH.get() != self.depth {
             if !std::thread::panicking() {
@@ -107,6 +120,14 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
         .try_with(|current| current.borrow().clone())
         .map_err(|_| TryCurrentError { is_thread_ending: true })?
         .ok_or(TryCurrentError { is_thread_ending: false })
+}
+
+/// What the clock of the calling thread's runtime shows, if it has one.
+pub(crate) fn instant() -> Option<Instant> {
+    let instant = |current: &RefCell<Option<Handle>>| {
+        Some(current.borrow().as_ref()?.reactors()?.clock.instant())
+    };
+    CURRENT.try_with(instant).ok().flatten()
 }
 
 /// Hands a new task to this thread's worker, if the thread is one of the current runtime's; else gives

@@ -6,8 +6,9 @@ use super::context::{self, EnterGuard, TryCurrentError};
 use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
 use crate::reactor::Reactors;
+use crate::reactor::ShutDown;
 use crate::scheduler::Scheduler;
-use crate::scheduler::blocking::Closure;
+use crate::scheduler::blocking::{Closure, IsClosed};
 use crate::task::{self, JoinHandle};
 use std::fmt;
 use std::future::Future;
@@ -90,6 +91,27 @@ impl Handle {
         join
     }
 
+    /// As [`spawn_blocking`](Self::spawn_blocking), for what was promised when it was accepted: it is
+    /// run, and waited for, though the runtime go down before it has a thread.
+    ///
+    /// # Errors
+    /// If the runtime is down; then the closure has been dropped.
+    #[track_caller]
+    pub(crate) fn spawn_mandatory_blocking<F, R>(
+        &self,
+        closure: F,
+    ) -> Result<JoinHandle<R>, ShutDown>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let (task, join) = task::new(Closure::new(closure), Location::caller());
+        match self.scheduler.blocking.submit_mandatory(task, self) {
+            Ok(()) => Ok(join),
+            Err(IsClosed) => Err(ShutDown),
+        }
+    }
+
     /// As [`spawn_blocking`](Self::spawn_blocking), with a name for reports.
     #[track_caller]
     pub(crate) fn spawn_blocking_named<F, R>(&self, closure: F, name: &str) -> JoinHandle<R>
@@ -134,6 +156,23 @@ impl Handle {
                 "{api}: this runtime does no I/O: call `enable_io` or `enable_all` on its Builder"
             ),
         }
+    }
+
+    /// The reactors, for an `api` that waits for time.
+    #[track_caller]
+    pub(crate) fn reactors_for_time(&self, api: &str) -> &Reactors {
+        match &self.scheduler.config().reactors {
+            Some(reactors) if reactors.has_time() => reactors,
+            _ => panic!(
+                "{api}: timers are disabled on this runtime: call `enable_time` or `enable_all` on \
+                 its Builder"
+            ),
+        }
+    }
+
+    /// The reactors, if tasks may wait for I/O or time, or the clock stood still from the beginning.
+    pub(crate) fn reactors(&self) -> Option<&Reactors> {
+        self.scheduler.config().reactors.as_deref()
     }
 
     /// The reactors, if the runtime does I/O.

@@ -17,7 +17,7 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use crew::{Host, NoThread};
+pub(crate) use crew::{Host, IsClosed, NoThread};
 pub(crate) use roster::Limits;
 
 use super::producer::producer;
@@ -44,7 +44,7 @@ pub(crate) struct Config {
 
 /// The blocking threads of a runtime.
 pub(crate) struct Blocking {
-    crew: Crew<Notified<NeverWaits>>,
+    crew: Crew<Submitted>,
     threads: ThreadSpec,
     /// Of all threads that have not ended, and of some that have. Locked while one is started: a
     /// thread that runs has its handle here for whoever gets the lock.
@@ -59,7 +59,17 @@ impl Blocking {
 
     /// Has a thread run the closure. After [`close`](Self::close) it is cancelled.
     pub(crate) fn submit(&self, closure: Notified<NeverWaits>, host: &impl Host) {
-        self.crew.submit(producer(), closure, host);
+        // Whoever waits for it learns that it was cancelled.
+        let _ = self.crew.submit(producer(), Submitted { closure, is_mandatory: false }, host);
+    }
+
+    /// Has a thread run the closure, also if the runtime goes down before its turn.
+    pub(crate) fn submit_mandatory(
+        &self,
+        closure: Notified<NeverWaits>,
+        host: &impl Host,
+    ) -> Result<(), IsClosed> {
+        self.crew.submit(producer(), Submitted { closure, is_mandatory: true }, host)
     }
 
     /// Has a thread run `spare` now: one that sleeps, or a new one. If there is none to be had, it
@@ -87,7 +97,8 @@ impl Blocking {
         Ok(())
     }
 
-    /// Cancels the closures that no thread has begun, and has the threads end when they are done.
+    /// Cancels the closures that no thread has begun, unless they are mandatory, and has the threads
+    /// end when they are done.
     pub(crate) fn close(&self) {
         self.crew.close();
     }
@@ -115,6 +126,12 @@ impl Blocking {
     pub(crate) fn own_thread(&self) -> Option<ThreadId> {
         let this = thread::current().id();
         self.handles().iter().any(|handle| handle.thread().id() == this).then_some(this)
+    }
+
+    /// Whether there is no closure that runs or waits.
+    pub(crate) fn is_idle(&self) -> bool {
+        let census = self.crew.census();
+        census.queued == 0 && census.threads == census.idle
     }
 
     /// Threads that there are, those being started and ended included.
@@ -190,13 +207,23 @@ impl Schedule for NeverWaits {
     }
 }
 
-impl Work for Notified<NeverWaits> {
+/// What waits for a thread.
+struct Submitted {
+    closure: Notified<NeverWaits>,
+    is_mandatory: bool,
+}
+
+impl Work for Submitted {
     fn run(self) {
-        let ran = Notified::run(self, &NeverWaits);
+        let ran = self.closure.run(&NeverWaits);
         debug_assert!(matches!(ran, Ran::Done), "a closure's task is ready after its first poll");
     }
 
     fn fail(self, error: &Arc<io::Error>) {
-        Notified::fail(self, error);
+        self.closure.fail(error);
+    }
+
+    fn is_mandatory(&self) -> bool {
+        self.is_mandatory
     }
 }

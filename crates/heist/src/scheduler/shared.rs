@@ -12,6 +12,7 @@ use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::canary;
+use crate::env::companion::Companion;
 use crate::env::log;
 use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
 use crate::reactor::Reactors;
@@ -104,6 +105,7 @@ pub(crate) struct Shared {
     /// What threads that are no workers count.
     pub(crate) outside: Arc<Outside>,
     pub(crate) stalls: Stalls,
+    pub(crate) companion: Companion,
     is_down: AtomicBool,
     /// Who gets the next pinned task that is spawned outside of the workers; counts on and on.
     pub(super) next_worker: AtomicUsize,
@@ -140,6 +142,7 @@ impl Scheduler {
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
             stalls: Stalls::default(),
+            companion: Companion::default(),
             is_down: AtomicBool::new(false),
             next_worker: AtomicUsize::new(0),
             config,
@@ -167,6 +170,16 @@ impl Scheduler {
         if let Err(task) = worker::try_spawn(self.address(), task) {
             self.injected(self.inject.spawn(producer(), task));
         }
+    }
+
+    /// A reference that does not keep it; see [`upgrade`](Self::upgrade).
+    pub(crate) fn downgrade(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.shared)
+    }
+
+    /// The scheduler of tasks that are not pinned, if it still exists.
+    pub(crate) fn upgrade(shared: &Weak<Shared>) -> Option<Scheduler> {
+        Some(Scheduler { shared: shared.upgrade()?, worker: ANY })
     }
 
     /// Which one it is.
@@ -222,9 +235,9 @@ impl Shared {
     }
 
     fn call_spare(&self, seat: usize) -> bool {
-        let Some(shared) = self.me.upgrade() else { return false };
+        let Some(scheduler) = Scheduler::upgrade(&self.me) else { return false };
         // A thread's name comes from code of others, which must not find this worker at work.
-        worker::outside(|| (self.config.call_spare)(&Scheduler { shared, worker: ANY }, seat))
+        worker::outside(|| (self.config.call_spare)(&scheduler, seat))
     }
 
     /// Nobody sits on this seat any more, or who does has nothing to do: it sleeps. Returns a seat that

@@ -55,6 +55,10 @@ pub(crate) struct Local {
     tick: Cell<u32>,
     /// After so many more ticks it looks at its reactor.
     until_turn: Cell<u32>,
+    /// Whether a look at its reactor when it had nothing to do would have brought something the last time.
+    turns_pay: Cell<bool>,
+    /// Whether its last sleep was a short one, ended by others: then the next may be, too.
+    naps: Cell<bool>,
     /// Whether it counts as searching. Its tick is odd then.
     is_searching: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
@@ -161,6 +165,8 @@ impl Worker {
                 seat: Cell::new(index),
                 tick: Cell::new(1),
                 until_turn: Cell::new(0),
+                turns_pay: Cell::new(false),
+                naps: Cell::new(true),
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),
                 is_cancelling: Cell::new(false),
@@ -305,7 +311,7 @@ impl Local {
             return Step::Ran;
         }
         let mut task = self.next();
-        if task.is_none() && !self.is_searching.get() && self.turn_reactor() {
+        if task.is_none() && self.turn_reactor_when_dry() {
             task = self.take_own(&mut self.core.borrow_mut());
         }
         if task.is_none() {
@@ -438,7 +444,9 @@ impl Local {
                 return None;
             }
             self.is_searching.set(true);
-            wait_a_moment();
+            if self.naps.get() {
+                wait_a_moment();
+            }
         }
         let core = &mut *self.core.borrow_mut();
         let task = core.search.search(&self.scheduler, self.index, &mut core.ring);

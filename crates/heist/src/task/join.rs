@@ -38,7 +38,7 @@ impl<T> JoinHandle<T> {
     }
 
     /// The output if there is one; else leaves `waker` to be woken once there is. Asks no budget.
-    pub(super) fn poll_output(&mut self, waker: &Waker) -> Poll<Result<T, JoinError>> {
+    pub(crate) fn poll_output(&mut self, waker: &Waker) -> Poll<Result<T, JoinError>> {
         let mut output = Poll::Pending;
         // SAFETY: (T5) this is the task's join handle, and T its output.
         unsafe { self.task.read_output(NonNull::from(&mut output).cast(), waker) };

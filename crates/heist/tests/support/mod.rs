@@ -3,6 +3,7 @@
 
 pub mod children;
 pub mod futures;
+pub mod net;
 pub mod resident;
 pub mod seccomp;
 pub mod signals;

@@ -149,7 +149,7 @@ fn add(total: Option<Sample>, sample: Sample) -> Sample {
             Some(Sample::Timed { elapsed, operations }),
             Sample::Timed { elapsed: e, operations: o },
         ) => Sample::Timed { elapsed: elapsed + e, operations: operations + o },
-        _ => sample,
+        (_, sample) => sample,
     }
 }
 

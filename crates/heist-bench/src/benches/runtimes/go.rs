@@ -1,44 +1,47 @@
-//! The Go side of the stalls: a program of its own, as no other process has a Go runtime.
+//! The Go side: programs of its own, as no other process has a Go runtime.
 //!
-//! It is part of this one as text, is built when the side is set up, and runs once a sample.
+//! They are part of this one as text, and are built when a side is set up.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
-use std::process::{self, Command, Output, Stdio};
+use std::process::{self, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::blockade::Hold;
 use super::driver::GIVE_UP;
+use super::program::{output_within, said};
+use super::stall::Gaps;
 use crate::bench::Fault;
 
-const SOURCE: &str = include_str!("../../../peers/go/stall.go");
-
-/// How often it is asked whether the program has ended: seldom, as it is being measured.
-const POLL: Duration = Duration::from_millis(20);
-
-/// How long ticks waited in the Go runtime, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gaps {
-    pub longest: f64,
-    pub p99: f64,
+#[derive(Debug)]
+pub struct Source {
+    /// As messages call it.
+    name: &'static str,
+    text: &'static str,
 }
 
-/// The program, built. Dropped, nothing is left of it.
+pub static STALL: Source =
+    Source { name: "stall.go", text: include_str!("../../../peers/go/stall.go") };
+
+pub static SERVE: Source =
+    Source { name: "serve.go", text: include_str!("../../../peers/go/serve.go") };
+
+/// A program, built. Dropped, nothing is left of it.
 #[derive(Debug)]
 pub struct Program {
     directory: PathBuf,
+    source: &'static Source,
 }
 
 impl Program {
     /// Builds it with `go`, a toolchain's name or path.
-    pub fn build(go: &'static str) -> Result<Self, Fault> {
-        let program = Program { directory: new_directory().map_err(Fault::Setup)? };
-        fs::write(program.directory.join("stall.go"), SOURCE).map_err(Fault::Setup)?;
+    pub fn build(go: &'static str, source: &'static Source) -> Result<Self, Fault> {
+        let program = Program { directory: new_directory().map_err(Fault::Setup)?, source };
+        fs::write(program.directory.join(source.name), source.text).map_err(Fault::Setup)?;
         let built = Command::new(go)
-            .args(["build", "-o", "stall", "stall.go"])
+            .args(["build", "-o", PROGRAM, source.name])
             .current_dir(&program.directory)
             // It needs nothing but the standard library: no module, no other toolchain, no
             // network.
@@ -56,15 +59,20 @@ impl Program {
         Ok(program)
     }
 
-    pub fn run(&self, workers: usize, hold: Hold, time: Duration) -> Result<Gaps, Fault> {
+    pub fn command(&self) -> Command {
+        Command::new(self.directory.join(PROGRAM))
+    }
+
+    /// Runs `STALL` once.
+    pub fn stall(&self, workers: usize, hold: Hold, time: Duration) -> Result<Gaps, Fault> {
         let hold = match hold {
             Hold::Block => "block",
             Hold::Burn => "burn",
         };
-        let mut command = Command::new(self.directory.join("stall"));
+        let mut command = self.command();
         command.args([&workers.to_string(), &time.as_millis().to_string(), hold]);
         let output = output_within(&mut command, GIVE_UP)?;
-        parse(&said(STALL, &output)?)
+        parse(&said(self.source.name, &output)?)
     }
 }
 
@@ -75,8 +83,8 @@ impl Drop for Program {
     }
 }
 
-/// As messages call it.
-const STALL: &str = "stall.go";
+/// The file that is built.
+const PROGRAM: &str = "program";
 
 /// A directory that was not there before: what is run is what was built there.
 fn new_directory() -> io::Result<PathBuf> {
@@ -93,39 +101,12 @@ fn new_directory() -> io::Result<PathBuf> {
     }
 }
 
-/// Like `Command::output`, for a program that may not end and that says little.
-fn output_within(command: &mut Command, patience: Duration) -> Result<Output, Fault> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(Fault::Setup)?;
-    let start = Instant::now();
-    while child.try_wait().map_err(Fault::Setup)?.is_none() {
-        if start.elapsed() >= patience {
-            // It may have ended just now; there is nothing to do about it in either case.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(Fault::Stuck { waited: patience });
-        }
-        thread::sleep(POLL);
-    }
-    child.wait_with_output().map_err(Fault::Setup)
-}
-
-/// What a program that did well has said on its standard output.
-fn said(program: &'static str, output: &Output) -> Result<String, Fault> {
-    let text = |bytes| String::from_utf8_lossy(bytes).trim().to_owned();
-    if output.status.success() {
-        return Ok(text(&output.stdout));
-    }
-    let said = format!("{}: {}", output.status, text(&output.stderr));
-    Err(Fault::Program { program, said })
-}
-
 fn parse(line: &str) -> Result<Gaps, Fault> {
     let numbers: Option<Vec<f64>> =
         line.split_whitespace().map(|number| number.parse().ok()).collect();
     match numbers.as_deref() {
         Some(&[longest, p99]) if 0.0 <= p99 && p99 <= longest => Ok(Gaps { longest, p99 }),
-        _ => Err(Fault::Program { program: STALL, said: line.to_owned() }),
+        _ => Err(Fault::Program { program: STALL.name, said: line.to_owned() }),
     }
 }
 
@@ -135,7 +116,7 @@ mod tests {
 
     #[test]
     fn without_go_it_is_said_what_to_install() {
-        let message = Program::build("no-such-go").unwrap_err().to_string();
+        let message = Program::build("no-such-go", &STALL).unwrap_err().to_string();
         assert_eq!(
             message,
             "not available, as no-such-go is not on the PATH: install Go, from https://go.dev/dl"
@@ -145,16 +126,16 @@ mod tests {
     /// `false` has the exit code of a build that fails, `true` builds nothing.
     #[test]
     fn a_build_that_fails_is_a_fault() {
-        let message = Program::build("false").unwrap_err().to_string();
+        let message = Program::build("false", &STALL).unwrap_err().to_string();
         assert!(message.starts_with("the program false failed: exit status: 1"), "{message}");
-        let program = Program::build("true").unwrap();
-        let fault = program.run(1, Hold::Block, Duration::from_millis(1)).unwrap_err();
+        let program = Program::build("true", &STALL).unwrap();
+        let fault = program.stall(1, Hold::Block, Duration::from_millis(1)).unwrap_err();
         assert!(matches!(fault, Fault::Setup(_)), "{fault}");
     }
 
     #[test]
     fn nothing_is_left_of_it() {
-        let program = Program::build("true").unwrap();
+        let program = Program::build("true", &STALL).unwrap();
         let directory = program.directory.clone();
         assert!(directory.join("stall.go").exists());
         drop(program);
@@ -168,12 +149,5 @@ mod tests {
             let message = parse(line).unwrap_err().to_string();
             assert_eq!(message, format!("the program stall.go failed: {line}"));
         }
-    }
-
-    #[test]
-    fn a_program_that_does_not_end_is_given_up() {
-        let mut endless = Command::new("sleep");
-        let fault = output_within(endless.arg("600"), Duration::from_millis(1)).unwrap_err();
-        assert!(matches!(fault, Fault::Stuck { .. }), "{fault}");
     }
 }

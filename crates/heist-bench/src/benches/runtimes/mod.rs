@@ -9,7 +9,8 @@
 //! - `driver`: the thread a side is driven from, and what happens if it gets stuck
 //! - `roll`: proof that each task ran once
 //! - `blockade`: tasks that hold all workers
-//! - `go`: a side that is a process, for the stories that have one
+//! - `go`, `program`: a side that is a process, for the benches that have one
+//! - `net`: servers in processes of their own, and the load on them
 //! - the rest: the stories, a file a theme
 
 mod blockade;
@@ -21,13 +22,17 @@ mod go;
 mod idle;
 mod in_place;
 mod memory;
+pub mod net;
 mod producers;
+mod program;
 mod recovery;
 mod roll;
 mod sides;
 mod spawn;
 mod stall;
+mod stall_echo;
 mod threads;
+mod timers;
 mod turns;
 mod wake;
 
@@ -49,12 +54,15 @@ pub fn benches() -> Vec<Bench> {
     benches.extend(closures::benches());
     benches.extend(in_place::benches());
     benches.extend(stall::benches());
+    benches.extend(stall_echo::benches());
     benches.extend([recovery::bench(), wake::bench(), memory::bench(), idle::bench()]);
+    benches.extend(timers::benches());
+    benches.extend(net::benches());
     benches
 }
 
 /// A runtime as the stories see it; static calls only, so that this layer costs nothing.
-trait AsyncRuntime: Sized + 'static {
+pub trait AsyncRuntime: Sized + 'static {
     /// For spawns from threads that are not the runtime's.
     type Handle: Clone + Send + Sync + 'static;
     type Task<T: Send + 'static>: Send + Sync + 'static;

@@ -92,7 +92,7 @@ impl<L: LendsSeats> Story for Recovery<L> {
 impl<L: LendsSeats> Recovery<L> {
     /// Per yield.
     fn nanoseconds<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<f64, Fault> {
-        let round = |_| Ok(self.yielding.sample(runtime)?.in_unit(Unit::Ns));
+        let round = |_| Ok(self.yielding.sample(runtime)?.in_units(&[Unit::Ns])[0]);
         let rounds: Vec<f64> = (0..self.rounds).map(round).collect::<Result<_, Fault>>()?;
         Ok(Stats::of(&rounds).median)
     }

@@ -22,57 +22,61 @@ const TICK: Duration = Duration::from_millis(1);
 pub fn benches() -> Vec<Bench> {
     vec![
         stall(
-            "stall",
+            ["stall", "stall_p99"],
             "all workers blocked for 1 s, a tick to a task each ms; the longest a tick waits",
+            "as stall; p99 of how long the ticks wait",
             Hold::Block,
-            Figure::Longest,
         ),
-        stall("stall_p99", "as stall; p99 of how long the ticks wait", Hold::Block, Figure::P99),
         stall(
-            "stall_burn",
+            ["stall_burn", "stall_burn_p99"],
             "all workers compute for 1 s, a tick to a task each ms; the longest a tick waits",
-            Hold::Burn,
-            Figure::Longest,
-        ),
-        stall(
-            "stall_burn_p99",
             "as stall_burn; p99 of how long the ticks wait",
             Hold::Burn,
-            Figure::P99,
         ),
     ]
 }
 
-fn stall(name: &'static str, about: &'static str, hold: Hold, figure: Figure) -> Bench {
-    let mut bench = bench(name, about, Unit::Ms, move |setup| Ticker::new(setup, hold, figure));
+fn stall(
+    [name, p99]: [&'static str; 2],
+    about: &'static str,
+    about_p99: &'static str,
+    hold: Hold,
+) -> Bench {
+    let mut bench = bench(name, about, Unit::Ms, move |setup| Ticker::new(setup, hold)).row(
+        p99,
+        about_p99,
+        Unit::Ms,
+    );
     // nio puts two of the tasks that are to hold a worker each on one.
     bench.sides.retain(|side| side.runtime != Runtime::Nio);
     bench.side(Runtime::Go, move |setup| {
-        let Ticker { workers, hold, time, figure } = Ticker::new(setup, hold, figure);
-        let program = go::Program::build("go")?;
-        Ok(move |_| {
-            let gaps = program.run(workers, hold, time)?;
-            Ok(Sample::Value(match figure {
-                Figure::Longest => gaps.longest,
-                Figure::P99 => gaps.p99,
-            }))
-        })
+        let Ticker { workers, hold, time } = Ticker::new(setup, hold);
+        let program = go::Program::build("go", &go::STALL)?;
+        Ok(move |_| program.stall(workers, hold, time).map(Gaps::sample))
     })
 }
 
-/// What a bench is about, of all the gaps.
-#[derive(Debug, Clone, Copy)]
-enum Figure {
-    Longest,
-    P99,
+/// How long ticks waited, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gaps {
+    pub longest: f64,
+    pub p99: f64,
 }
 
-impl Figure {
-    fn percentile(self) -> f64 {
-        match self {
-            Figure::Longest => 100.0,
-            Figure::P99 => 99.0,
+impl Gaps {
+    /// None are like no wait.
+    pub fn of(mut gaps: Vec<Duration>) -> Self {
+        if gaps.is_empty() {
+            return Gaps { longest: 0.0, p99: 0.0 };
         }
+        gaps.sort_unstable();
+        let sorted: Vec<f64> = gaps.iter().map(|gap| gap.as_secs_f64() * 1e3).collect();
+        let [longest, p99] = [100.0, 99.0].map(|percent| stats::percentile(&sorted, percent));
+        Gaps { longest, p99 }
+    }
+
+    pub fn sample(self) -> Sample {
+        Sample::Values(vec![self.longest, self.p99])
     }
 }
 
@@ -80,13 +84,12 @@ struct Ticker {
     workers: usize,
     hold: Hold,
     time: Duration,
-    figure: Figure,
 }
 
 impl Ticker {
-    fn new(setup: &Setup, hold: Hold, figure: Figure) -> Self {
+    fn new(setup: &Setup, hold: Hold) -> Self {
         let time = Duration::from_millis(setup.scaled(1000));
-        Ticker { workers: setup.workers, hold, time, figure }
+        Ticker { workers: setup.workers, hold, time }
     }
 }
 
@@ -108,7 +111,7 @@ impl Story for Ticker {
         if gaps.len() as u64 != sent {
             return Err(Fault::Wrong { what: "ticks", expected: sent, found: gaps.len() as u64 });
         }
-        Ok(Sample::Value(in_ms(gaps, self.figure)))
+        Ok(Gaps::of(gaps).sample())
     }
 }
 
@@ -121,16 +124,6 @@ async fn gaps(mut clock: UnboundedReceiver<Instant>) -> Vec<Duration> {
     gaps
 }
 
-/// That figure of the gaps; none are like no wait.
-fn in_ms(mut gaps: Vec<Duration>, figure: Figure) -> f64 {
-    if gaps.is_empty() {
-        return 0.0;
-    }
-    gaps.sort_unstable();
-    let sorted: Vec<f64> = gaps.iter().map(|gap| gap.as_secs_f64() * 1e3).collect();
-    stats::percentile(&sorted, figure.percentile())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sides::Tokio;
@@ -139,9 +132,9 @@ mod tests {
     #[test]
     fn the_longest_gap_and_the_p99_are_of_all_ticks() {
         let gaps: Vec<_> = (0..=100).rev().map(Duration::from_millis).collect();
-        assert_eq!(in_ms(gaps.clone(), Figure::Longest).round(), 100.0);
-        assert_eq!(in_ms(gaps, Figure::P99).round(), 99.0);
-        assert_eq!(in_ms(Vec::new(), Figure::P99), 0.0);
+        let Gaps { longest, p99 } = Gaps::of(gaps);
+        assert_eq!((longest.round(), p99.round()), (100.0, 99.0));
+        assert_eq!(Gaps::of(Vec::new()), Gaps { longest: 0.0, p99: 0.0 });
     }
 
     /// Tokio lets ticks wait until a worker comes back; the first is sent when all are gone.
@@ -149,11 +142,11 @@ mod tests {
     fn a_runtime_that_does_nothing_about_it_has_a_gap_as_long_as_the_stall() {
         let runtime = Tokio::start(2).unwrap();
         let time = Duration::from_millis(200);
-        let mut ticker = Ticker { workers: 2, hold: Hold::Block, time, figure: Figure::Longest };
-        let Sample::Value(ms) = ticker.sample(&runtime).unwrap() else {
-            panic!("a gap is a value");
+        let mut ticker = Ticker { workers: 2, hold: Hold::Block, time };
+        let Sample::Values(ms) = ticker.sample(&runtime).unwrap() else {
+            panic!("gaps are values");
         };
         // Half of it: that much later at most the thread that sends comes to it.
-        assert!(ms >= 100.0, "{ms}");
+        assert!(ms[0] >= 100.0, "{ms:?}");
     }
 }

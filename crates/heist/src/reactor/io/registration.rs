@@ -80,7 +80,7 @@ impl Home {
 /// A source, and the reactor that watches it. The descriptor is its owner's, who lends it where it is
 /// needed.
 pub(super) struct Registration<P = Reactors> {
-    source: heist_sync::Arc<Source>,
+    source: Arc<Source>,
     places: Arc<P>,
     /// The seat is changed under the lock only.
     home: AtomicU64,
@@ -95,7 +95,7 @@ impl<P: Places> Registration<P> {
     /// Not registered yet, and assumed to be `ready`.
     pub(super) fn new(places: Arc<P>, interest: Interest, ready: Ready) -> Self {
         Registration {
-            source: heist_sync::Arc::new(Source::new(ready)),
+            source: Arc::new(Source::new(ready)),
             places,
             home: AtomicU64::new(Home::at(NONE).0),
             key: Mutex::new(Key(0)),
@@ -185,6 +185,9 @@ impl<P: Places> Registration<P> {
         let mut key = self.lock();
         if self.load().seat().is_none() {
             let seat = self.places.here_or_any();
+            if canary::REGISTRATION_EARLY.sings() {
+                self.settle(Home::at(seat as u64));
+            }
             *key = self.watch(seat, fd)?;
             self.settle(Home::at(seat as u64));
         }
@@ -248,5 +251,28 @@ impl<P: Places> Registration<P> {
 
     fn lock(&self) -> MutexGuard<'_, Key> {
         self.key.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+impl<P: Places> Registration<P> {
+    /// The seat whose reactor watches.
+    pub(super) fn seat(&self) -> Option<usize> {
+        self.load().seat()
+    }
+}
+
+#[cfg(all(test, loom))]
+impl<P: Places> Registration<P> {
+    /// As if the first wait had come from this seat.
+    pub(super) fn register_at(&self, seat: usize, fd: BorrowedFd<'_>) {
+        *self.lock() = self.watch(seat, fd).unwrap();
+        self.settle(Home::at(seat as u64));
+    }
+
+    /// As if all waits but the last before a move had come from this seat.
+    pub(super) fn waited_for_from(&self, seat: usize) {
+        let home = (1..MOVE_AFTER).fold(self.load(), |home, _| home.waited_from(seat));
+        self.settle(home);
     }
 }

@@ -99,7 +99,7 @@ impl Source {
         let mut waker = Some(cx.waker().clone());
         let mut waiters = self.lock();
         let place = match direction {
-            Direction::Read => &mut waiters.reader,
+            Direction::Read | Direction::Receive => &mut waiters.reader,
             Direction::Write => &mut waiters.writer,
         };
         mem::swap(place, &mut waker);
@@ -123,6 +123,12 @@ impl Source {
         drop(waiters);
     }
 
+    /// How many futures wait.
+    #[cfg(test)]
+    pub(super) fn futures(&self) -> usize {
+        self.lock().futures.as_ref().map_or(0, |futures| futures.len())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiters> {
         self.waiters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -130,7 +136,8 @@ impl Source {
 
 impl Waiters {
     fn take(&mut self, ready: Ready, wakers: &mut Vec<Waker>) {
-        if ready.is_readable() {
+        // Who only reads is woken for nothing by an error that comes alone, and looks again.
+        if ready.is_readable() || ready.is_error() {
             wakers.extend(self.reader.take());
         }
         if ready.is_writable() {

@@ -4,8 +4,9 @@ use super::Ready;
 use super::source::Source;
 use crate::canary;
 use crate::reactor::ShutDown;
-use heist_sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering};
+use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use slab::Slab;
+use std::sync::Arc;
 use std::task::Waker;
 
 /// What a poller knows a source by.

@@ -1,15 +1,24 @@
-//! Descriptors of this process, with reactors that are turned by hand.
+//! Descriptors of this process, with reactors that are turned by hand. Here: who waits, and which reactor
+//! watches; reading and writing is in `operations`.
 
+mod operations;
+
+use super::source::Source;
+use super::sources::Sources;
 use super::{Direction, Evented, Interest, Ready};
+use crate::reactor::timers::Clock;
 use crate::reactor::{Config, Reactors};
+use std::fs::File;
 use std::future::Future;
 use std::io::{self, Write};
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use tokio::io::ReadBuf;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -34,6 +43,17 @@ impl Bell {
     }
 }
 
+fn reactors(seats: usize) -> Arc<Reactors> {
+    let config = Config {
+        seats,
+        is_guarded: false,
+        has_io: true,
+        has_time: false,
+        clock: Clock::new(false),
+    };
+    Arc::new(Reactors::new(config).unwrap())
+}
+
 fn pair() -> (UnixStream, UnixStream) {
     let (near, far) = UnixStream::pair().unwrap();
     near.set_nonblocking(true).unwrap();
@@ -41,49 +61,120 @@ fn pair() -> (UnixStream, UnixStream) {
     (near, far)
 }
 
-fn reactors(seats: usize) -> Arc<Reactors> {
-    let config = Config { seats, is_guarded: false, has_io: true, has_time: false };
-    Arc::new(Reactors::new(config).unwrap())
+/// Two ends; the near one is assumed to be ready for nothing, so that each wait asks the reactor.
+fn watched(reactors: &Arc<Reactors>) -> (Evented<UnixStream>, UnixStream) {
+    let (near, far) = pair();
+    (Evented::assumed(reactors.clone(), near, BOTH, Ready::EMPTY), far)
 }
 
-fn read(
-    source: &Evented<UnixStream>,
-    cx: &mut Context<'_>,
-    room: usize,
-) -> Poll<io::Result<Vec<u8>>> {
-    let mut memory = vec![0; room];
-    let mut buf = ReadBuf::new(&mut memory);
-    source.poll_read(cx, &mut buf).map_ok(|()| buf.filled().to_vec())
-}
-
-fn got(bytes: Poll<io::Result<Vec<u8>>>) -> Vec<u8> {
-    match bytes {
-        Poll::Ready(result) => result.unwrap(),
-        Poll::Pending => panic!("nothing was there"),
-    }
+/// A wait for reading from this seat; `true` if it is over.
+fn waits_from(reactors: &Reactors, seat: usize, source: &Evented<UnixStream>) -> bool {
+    let _sits = reactors.sit(seat);
+    let mut cx = Context::from_waker(Waker::noop());
+    source.poll_ready(&mut cx, Direction::Read).is_ready()
 }
 
 #[test]
-fn a_read_waits_for_an_event() {
-    let reactors = reactors(1);
-    let (near, mut far) = pair();
-    let source = Evented::new(reactors.clone(), near, BOTH);
-    let (bell, waker) = Bell::new();
-    let mut cx = Context::from_waker(&waker);
+fn a_source_is_registered_where_it_is_first_waited_for() {
+    let reactors = reactors(3);
+    let (source, _far) = watched(&reactors);
+    assert_eq!(source.registration.seat(), None);
+    assert!(!waits_from(&reactors, 2, &source));
+    assert_eq!(source.registration.seat(), Some(2));
+    assert_eq!([0, 1, 2].map(|seat| reactors[seat].sources.len()), [0, 0, 1]);
+}
 
-    assert!(read(&source, &mut cx, 8).is_pending());
+#[test]
+fn those_without_a_seat_take_turns() {
+    let reactors = reactors(3);
+    let sources: Vec<_> = (0..6).map(|_| watched(&reactors)).collect();
+    let mut cx = Context::from_waker(Waker::noop());
+    for (source, _) in &sources {
+        assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
+    }
+    assert_eq!([0, 1, 2].map(|seat| reactors[seat].sources.len()), [2, 2, 2]);
+}
+
+#[test]
+fn what_comes_before_the_registration_is_not_lost() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    far.write_all(b"early").unwrap();
+    assert!(!waits_from(&reactors, 0, &source));
+    reactors[0].turn();
+    assert!(waits_from(&reactors, 0, &source));
+}
+
+#[test]
+fn a_registration_moves_to_whoever_waits_four_times_in_a_row() {
+    let reactors = reactors(3);
+    let (source, mut far) = watched(&reactors);
+    let seat_after = |seats: &[usize]| {
+        seats.iter().for_each(|seat| assert!(!waits_from(&reactors, *seat, &source)));
+        source.registration.seat().unwrap()
+    };
+    assert_eq!(seat_after(&[0, 1, 1, 1]), 0);
+    assert_eq!(seat_after(&[0, 1, 1, 1]), 0, "its own seat comes in between");
+    assert_eq!(seat_after(&[2, 1, 1, 1]), 0, "another does");
+    assert_eq!(seat_after(&[1]), 1);
+    assert_eq!([0, 1, 2].map(|seat| reactors[seat].sources.len()), [0, 1, 0]);
+
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
-    assert_eq!(bell.rings(), 1);
-    assert_eq!(got(read(&source, &mut cx, 8)), b"ping");
-    assert!(read(&source, &mut cx, 8).is_pending());
+    assert!(!waits_from(&reactors, 1, &source), "the old reactor knows nothing of it");
+    reactors[1].turn();
+    assert!(waits_from(&reactors, 1, &source));
+}
+
+#[test]
+fn what_came_before_a_move_is_told_by_the_new_reactor() {
+    let reactors = reactors(2);
+    let (source, mut far) = watched(&reactors);
+    assert!(!waits_from(&reactors, 0, &source));
+    far.write_all(b"ping").unwrap();
+    (0..4).for_each(|_| assert!(!waits_from(&reactors, 1, &source)));
+    assert_eq!(source.registration.seat(), Some(1));
+    reactors[1].turn();
+    assert!(waits_from(&reactors, 1, &source));
+}
+
+#[test]
+fn a_move_that_fails_changes_nothing() {
+    let reactors = reactors(2);
+    let (source, mut far) = watched(&reactors);
+    assert!(!waits_from(&reactors, 0, &source));
+    // No poller watches a descriptor twice.
+    reactors[1].poller.add(source.as_fd(), 77, BOTH).unwrap();
+    (0..8).for_each(|_| assert!(!waits_from(&reactors, 1, &source)));
+    assert_eq!(source.registration.seat(), Some(0));
+    assert_eq!(reactors[1].sources.len(), 0);
+    far.write_all(b"ping").unwrap();
+    reactors[0].turn();
+    assert!(waits_from(&reactors, 1, &source));
+}
+
+#[test]
+fn a_descriptor_that_cannot_be_watched_is_an_error() {
+    let reactors = reactors(1);
+    let file = || File::open("/proc/self/exe").unwrap();
+    let source = Evented::assumed(reactors.clone(), file(), BOTH, Ready::EMPTY);
+    let mut cx = Context::from_waker(Waker::noop());
+    let Poll::Ready(Err(error)) = source.poll_ready(&mut cx, Direction::Read) else {
+        panic!("files cannot be waited for")
+    };
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    let Err((file, error)) = Evented::registered(reactors.clone(), file(), BOTH) else {
+        panic!("files cannot be waited for")
+    };
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    assert!(file.metadata().is_ok(), "it is given back");
+    assert_eq!(reactors[0].sources.len(), 0);
 }
 
 #[test]
 fn a_ready_future_waits_for_an_event() {
     let reactors = reactors(1);
-    let (near, mut far) = pair();
-    let source = Evented::assumed(reactors.clone(), near, BOTH, Ready::EMPTY);
+    let (source, mut far) = watched(&reactors);
     let (bell, waker) = Bell::new();
     let mut cx = Context::from_waker(&waker);
 
@@ -95,5 +186,191 @@ fn a_ready_future_waits_for_an_event() {
     reactors[0].turn();
     assert_eq!(bell.rings(), 1);
     let Poll::Ready(Ok(event)) = ready.poll(&mut cx) else { panic!("it is ready") };
-    assert!(event.ready.is_readable() && !event.ready.is_writable());
+    assert_eq!(event.ready, Ready::READABLE);
+}
+
+#[test]
+fn one_event_wakes_all_futures_that_it_concerns() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    let (bell, waker) = Bell::new();
+    let mut cx = Context::from_waker(&waker);
+    let mut futures: Vec<_> = (0..3).map(|_| Box::pin(source.ready(Interest::READABLE))).collect();
+    let (urgent_bell, urgent_waker) = Bell::new();
+    let mut urgent = pin!(source.ready(Interest::PRIORITY));
+    assert!(urgent.as_mut().poll(&mut Context::from_waker(&urgent_waker)).is_pending());
+    for future in &mut futures {
+        assert!(future.as_mut().poll(&mut cx).is_pending());
+    }
+    drop(futures.pop());
+    assert_eq!(source.registration.source().futures(), 3, "who gives up leaves");
+
+    far.write_all(b"ping").unwrap();
+    reactors[0].turn();
+    assert_eq!((bell.rings(), urgent_bell.rings()), (2, 0));
+    for mut future in futures {
+        let Poll::Ready(Ok(event)) = future.as_mut().poll(&mut cx) else { panic!("it is ready") };
+        // The second is told, though the first takes it back.
+        source.clear_ready(event);
+    }
+    assert_eq!(source.registration.source().futures(), 1);
+}
+
+#[test]
+fn the_last_to_poll_in_a_direction_is_woken() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    let ((first, first_waker), (last, last_waker)) = (Bell::new(), Bell::new());
+    for waker in [&first_waker, &last_waker] {
+        let mut cx = Context::from_waker(waker);
+        assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
+    }
+    drop(first_waker);
+    assert_eq!(Arc::strong_count(&first), 1, "the replaced waker is dropped");
+    far.write_all(b"ping").unwrap();
+    reactors[0].turn();
+    assert_eq!((first.rings(), last.rings()), (0, 1));
+}
+
+#[test]
+fn clearing_takes_back_what_was_seen_and_nothing_newer() {
+    let source = Source::new(Ready::EMPTY);
+    let mut wakers = Vec::new();
+    source.event(Ready::READABLE | Ready::WRITABLE, &mut wakers);
+    let seen = source.look(Interest::READABLE).unwrap();
+    source.clear(seen);
+    assert!(source.look(Interest::READABLE).is_none());
+    assert!(source.look(Interest::WRITABLE).is_some());
+
+    let seen = source.look(Interest::WRITABLE).unwrap();
+    source.event(Ready::WRITABLE, &mut wakers);
+    source.clear(seen);
+    assert!(source.look(Interest::WRITABLE).is_some(), "it may be about what came since");
+}
+
+#[test]
+fn what_is_closed_stays_closed_unless_an_operation_proves_otherwise() {
+    let source = Source::new(Ready::EMPTY);
+    source.event(Ready::READABLE | Ready::READ_CLOSED, &mut Vec::new());
+    source.clear(source.look(Interest::READABLE).unwrap());
+    let seen = source.look(Interest::READABLE).unwrap();
+    assert_eq!(seen.ready, Ready::READ_CLOSED);
+    source.refute(seen);
+    assert!(source.look(Interest::READABLE).is_none());
+}
+
+#[test]
+fn an_event_for_a_source_that_has_left_reaches_nobody() {
+    let sources = Sources::new();
+    let (old, new) = (Arc::new(Source::new(Ready::EMPTY)), Arc::new(Source::new(Ready::EMPTY)));
+    let old_key = sources.insert(&old).unwrap();
+    sources.remove(old_key);
+    let new_key = sources.insert(&new).unwrap();
+    assert_eq!(old_key.0 as u32, new_key.0 as u32, "the place is the same");
+    sources.dispatch([(old_key.0, Ready::READABLE)].into_iter(), &mut Vec::new());
+    assert!(old.look(BOTH).is_none() && new.look(BOTH).is_none());
+    sources.remove(old_key);
+    assert_eq!(sources.len(), 1, "and removing it once more removes nobody else");
+    sources.dispatch([(new_key.0, Ready::READABLE)].into_iter(), &mut Vec::new());
+    assert!(new.look(BOTH).is_some());
+}
+
+#[test]
+fn a_descriptor_used_again_begins_anew() {
+    let reactors = reactors(1);
+    let (old, mut old_far) = watched(&reactors);
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(old.poll_ready(&mut cx, Direction::Read).is_pending());
+    old_far.write_all(b"for the old one").unwrap();
+    let number = old.as_raw_fd();
+    let (near, _far) = pair();
+    drop(old);
+    // At the number that has become free; other tests take numbers, too.
+    let near = rustix::io::fcntl_dupfd_cloexec(near, number).unwrap();
+    let new = Evented::assumed(reactors.clone(), near, BOTH, Ready::EMPTY);
+    assert!(new.poll_ready(&mut cx, Direction::Read).is_pending());
+    reactors[0].turn();
+    assert!(new.poll_ready(&mut cx, Direction::Read).is_pending());
+}
+
+#[test]
+fn who_waits_when_the_runtime_goes_down_finds_out() {
+    let reactors = reactors(2);
+    let (source, _far) = watched(&reactors);
+    let (bell, waker) = Bell::new();
+    let mut cx = Context::from_waker(&waker);
+    assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
+    let mut ready = pin!(source.ready(Interest::READABLE));
+    assert!(ready.as_mut().poll(&mut cx).is_pending());
+
+    reactors.close();
+    assert_eq!(bell.rings(), 2);
+    assert_eq!(Arc::strong_count(&bell), 2, "no waker is kept");
+    let is_down = |result: Poll<io::Result<_>>| match result {
+        Poll::Ready(Err(error)) => crate::runtime::is_rt_shutdown_err(&error),
+        _ => false,
+    };
+    assert!(is_down(source.poll_ready(&mut cx, Direction::Read)));
+    assert!(is_down(source.poll_ready(&mut cx, Direction::Write)), "whatever it is ready for");
+    assert!(is_down(ready.poll(&mut cx)));
+
+    let (late, _far) = watched(&reactors);
+    assert!(is_down(late.poll_ready(&mut cx, Direction::Read)), "there is nobody to watch it");
+    assert_eq!([0, 1].map(|seat| reactors[seat].sources.len()), [0, 0]);
+}
+
+#[test]
+fn dropping_deregisters_and_wakes_nobody() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    let (bell, waker) = Bell::new();
+    let mut cx = Context::from_waker(&waker);
+    assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
+    assert!(source.poll_ready(&mut cx, Direction::Write).is_pending());
+    assert_eq!(reactors[0].sources.len(), 1);
+    drop(source);
+    assert_eq!(reactors[0].sources.len(), 0);
+    assert_eq!((bell.rings(), Arc::strong_count(&bell)), (0, 2));
+    assert_eq!(far.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe, "it is closed");
+}
+
+#[test]
+fn taking_it_out_deregisters_and_does_not_close() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    assert!(!waits_from(&reactors, 0, &source));
+    let near = source.into_inner().unwrap();
+    assert_eq!(reactors[0].sources.len(), 0);
+    far.write_all(b"x").unwrap();
+    let source = Evented::registered(reactors.clone(), near, BOTH).unwrap();
+    reactors[0].turn();
+    assert!(waits_from(&reactors, 0, &source), "it can be registered again");
+}
+
+#[test]
+fn what_is_registered_at_once_is_ready_for_nothing_before_an_event() {
+    let reactors = reactors(1);
+    let (near, _far) = pair();
+    let source = Evented::registered(reactors.clone(), near, BOTH).unwrap();
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(source.poll_ready(&mut cx, Direction::Write).is_pending());
+    reactors[0].turn();
+    assert!(source.poll_ready(&mut cx, Direction::Write).is_ready());
+    assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
+}
+
+#[test]
+fn a_source_is_small_and_sockets_can_be_caught() {
+    // With the counts of its Arc; Tokio's is 256.
+    assert!(mem::size_of::<Source>() + 16 <= 96, "{}", mem::size_of::<Source>());
+    assert!(mem::size_of::<Evented<OwnedFd>>() <= 56, "{}", mem::size_of::<Evented<OwnedFd>>());
+    fn is_safe<T: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
+    is_safe::<Evented<OwnedFd>>();
+}
+
+#[test]
+fn readiness_is_shown_in_words() {
+    assert_eq!(format!("{:?}", Interest::PRIORITY | Interest::ERROR), "PRIORITY | ERROR");
+    let ready = format!("{:?}", Ready::READ_CLOSED);
+    assert!(ready.starts_with("Ready { is_readable: true, is_writable: false, "), "{ready}");
 }

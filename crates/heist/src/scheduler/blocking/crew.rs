@@ -12,6 +12,9 @@ pub(super) trait Work: Send + 'static {
 
     /// There is no thread to run it, and there will be none.
     fn fail(self, error: &Arc<io::Error>);
+
+    /// Whether it is run, not dropped, if the runtime goes down before it has a thread.
+    fn is_mandatory(&self) -> bool;
 }
 
 /// Where threads come from.
@@ -33,6 +36,10 @@ pub(crate) trait Host: Clone + Send + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoThread;
 
+/// The runtime is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IsClosed;
+
 /// The threads of a runtime that run what blocks.
 pub(super) struct Crew<W>(Arc<Roster<W>>);
 
@@ -48,10 +55,21 @@ impl<W: Work> Crew<W> {
     }
 
     /// Has a thread run `work`; after [`close`](Self::close) it is dropped.
-    pub(super) fn submit(&self, producer: usize, work: W, host: &impl Host) {
+    pub(super) fn submit(
+        &self,
+        producer: usize,
+        work: W,
+        host: &impl Host,
+    ) -> Result<(), IsClosed> {
         match self.0.submit(producer, work) {
-            Ok(summon) => self.follow(summon, host),
-            Err(work) => host.within(|| drop(work)),
+            Ok(summon) => {
+                self.follow(summon, host);
+                Ok(())
+            }
+            Err(work) => {
+                host.within(|| drop(work));
+                Err(IsClosed)
+            }
         }
     }
 
@@ -83,9 +101,12 @@ impl<W: Work> Crew<W> {
         answer
     }
 
-    /// Takes no more, and drops what no thread has taken.
+    /// Takes no more, and drops what no thread has taken, but what is mandatory: that is run, by the
+    /// threads there are. Here only if there are none.
     pub(super) fn close(&self) {
-        drop(self.0.close());
+        let left = self.0.close(W::is_mandatory);
+        drop((left.cancelled, left.spares));
+        left.mandatory.into_iter().for_each(W::run);
     }
 
     /// After [`close`](Self::close): waits until all threads but so many have ended.

@@ -3,7 +3,7 @@
 //! Loom reports a closure that nobody comes for as a deadlock: the model waits for it. A
 //! keep-alive of zero passes at once, any other never; see `heist_sync::Condvar`.
 
-use super::crew::{Crew, Host, NoThread, Work};
+use super::crew::{Crew, Host, IsClosed, NoThread, Work};
 use super::roster::Limits;
 use crate::canary;
 use heist_sync::{Condvar, Mutex};
@@ -57,6 +57,7 @@ struct Item {
     tally: Arc<Tally>,
     /// Whether it ends only when all others have begun.
     meets: bool,
+    is_mandatory: bool,
     is_done: bool,
 }
 
@@ -74,6 +75,10 @@ impl Work for Item {
         self.is_done = true;
         self.tally.failed.fetch_add(1, Relaxed);
         self.latch.count_down();
+    }
+
+    fn is_mandatory(&self) -> bool {
+        self.is_mandatory
     }
 }
 
@@ -139,11 +144,17 @@ impl Model {
 
     fn item(&self, latch: &Arc<Latch>, meets: bool) -> Item {
         let (latch, tally) = (Arc::clone(latch), Arc::clone(&self.tally));
-        Item { latch, tally, meets, is_done: false }
+        Item { latch, tally, meets, is_mandatory: false, is_done: false }
     }
 
     fn submit(&self, latch: &Arc<Latch>, meets: bool) {
-        self.crew.submit(0, self.item(latch, meets), &self.threads);
+        let _ = self.crew.submit(0, self.item(latch, meets), &self.threads);
+    }
+
+    fn submit_mandatory(&self, latch: &Arc<Latch>) -> Result<(), IsClosed> {
+        let mut item = self.item(latch, false);
+        item.is_mandatory = true;
+        self.crew.submit(0, item, &self.threads)
     }
 
     /// Calls for a spare, which is dropped if there is no thread for it.
@@ -157,7 +168,7 @@ impl Model {
         self.crew.close();
         self.crew.wait_until_ended(0);
         let census = self.crew.census();
-        assert_eq!((census.threads, census.idle, census.queued), (0, 0, 0));
+        assert_eq!((census.threads, census.idle, census.queued), (0, 0, 0), "nothing is left");
         let Tally { ran, failed, dropped } = &*self.tally;
         (ran.load(Relaxed), failed.load(Relaxed), dropped.load(Relaxed))
     }
@@ -245,6 +256,29 @@ fn closing_late() {
     model.submit(&latch, true);
     model.submit(&latch, true);
     assert_eq!(model.end(), (2, 0, 0), "both run");
+}
+
+/// What is mandatory runs before the end though it waits for a thread; or it is refused.
+fn closing_beside_a_mandatory_closure() {
+    let model = Model::new(1, NEVER, NEVER_FAILS);
+    let latch = Latch::new(1);
+    let other = {
+        let (model, latch) = (model.clone(), Arc::clone(&latch));
+        thread::spawn(move || model.submit_mandatory(&latch))
+    };
+    let (ran, ..) = model.clone().end();
+    let accepted = other.join().unwrap();
+    let all_ran = model.tally.ran.load(Relaxed);
+    assert_eq!((all_ran, all_ran), (ran, usize::from(accepted.is_ok())));
+}
+
+/// The same behind a closure that has the only thread.
+fn closing_before_a_mandatory_closure_has_its_turn() {
+    let model = Model::new(1, NEVER, NEVER_FAILS);
+    let latch = Latch::new(2);
+    model.submit(&latch, false);
+    model.submit_mandatory(&latch).unwrap();
+    assert_eq!(model.end(), (2, 0, 0));
 }
 
 /// A start that fails when the runtime is down already: its closure fails, or another thread
@@ -417,6 +451,18 @@ fn closing_leaves_what_has_a_thread() {
 #[test]
 fn closing_beside_a_start_that_fails() {
     loom::model(closing_beside_a_failure);
+}
+
+#[test]
+fn closing_runs_what_is_mandatory() {
+    loom::model(closing_beside_a_mandatory_closure);
+    loom::model(closing_before_a_mandatory_closure_has_its_turn);
+}
+
+#[test]
+#[should_panic(expected = "nothing is left")]
+fn canary_close_deserts() {
+    canary::BLOCKING_CLOSE_DESERTS.model(closing_beside_a_mandatory_closure);
 }
 
 #[test]

@@ -107,11 +107,15 @@ impl<T> Queue<T> {
         front.items.len() + self.inboxes.iter().map(|inbox| inbox.len()).sum::<usize>()
     }
 
-    /// Takes no more, keeps so many from the front, and gives back the rest.
-    pub(super) fn close(&self, keep: usize) -> VecDeque<T> {
+    /// Takes no more, keeps so many from the front and of the others those that `stays` says, and
+    /// gives back the rest.
+    pub(super) fn close(&self, keep: usize, stays: impl Fn(&T) -> bool) -> VecDeque<T> {
         let mut front = self.gather(true);
         let first_to_go = keep.min(front.items.len());
-        front.items.split_off(first_to_go)
+        let others = front.items.split_off(first_to_go);
+        let (stay, go): (VecDeque<T>, _) = others.into_iter().partition(stays);
+        front.items.extend(stay);
+        go
     }
 
     /// Takes all.

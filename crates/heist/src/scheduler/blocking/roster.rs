@@ -81,6 +81,22 @@ pub(super) enum Job<T> {
     Spare(Spare),
 }
 
+/// What is left when the runtime goes down.
+pub(super) struct Left<T> {
+    /// Closures that would have to wait for a thread.
+    pub(super) cancelled: VecDeque<T>,
+    /// Those that have to be run, and there is no thread at all.
+    pub(super) mandatory: VecDeque<T>,
+    /// What was to be run at once and has not begun.
+    pub(super) spares: Vec<Spare>,
+}
+
+impl<T> Default for Left<T> {
+    fn default() -> Self {
+        Left { cancelled: VecDeque::new(), mandatory: VecDeque::new(), spares: Vec::new() }
+    }
+}
+
 /// What waits for a thread, seen from the outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Census {
@@ -285,12 +301,12 @@ impl<T> Roster<T> {
         }
     }
 
-    /// Takes no more, and gives back what would have to wait for a thread, and what was to be run
-    /// at once and has not begun. Other closures are run; threads end when nothing is left.
-    pub(super) fn close(&self) -> (VecDeque<T>, Vec<Spare>) {
+    /// Takes no more, and gives back what has no thread. Other closures are run; threads end when
+    /// nothing is left.
+    pub(super) fn close(&self, is_mandatory: impl Fn(&T) -> bool) -> Left<T> {
         let mut state = self.lock();
         if std::mem::replace(&mut state.is_closed, true) {
-            return Default::default();
+            return Left::default();
         }
         let free = state.free(&self.limits);
         for sleeper in std::mem::take(&mut state.idle) {
@@ -299,7 +315,11 @@ impl<T> Roster<T> {
             }
         }
         let spares = state.calls.drain(..).map(|(_, spare)| spare).collect();
-        (self.queue.close(free), spares)
+        let cancelled = self.queue.close(free, is_mandatory);
+        // Who spawned them has not come to calling a thread, and nobody would wait for that one.
+        let deserted = state.threads == 0 && !canary::BLOCKING_CLOSE_DESERTS.sings();
+        let mandatory = if deserted { self.queue.take_all() } else { VecDeque::new() };
+        Left { cancelled, mandatory, spares }
     }
 
     /// After [`close`](Self::close): waits until all threads but so many have ended.

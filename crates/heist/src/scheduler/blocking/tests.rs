@@ -1,7 +1,7 @@
 //! What can be counted from the outside.
 
 use super::roster::{Job, Roster, Sleeper, Summon};
-use super::{Blocking, Closure, Config, Host, Limits, NoThread};
+use super::{Blocking, Closure, Config, Host, IsClosed, Limits, NoThread};
 use crate::env::ThreadSpec;
 use crate::task;
 use std::io;
@@ -51,6 +51,11 @@ impl Threads {
     fn submit(&self, closure: impl FnOnce() + Send + 'static) {
         let (task, _join) = task::new(Closure::new(closure), Location::caller());
         self.blocking.submit(task, self);
+    }
+
+    fn submit_mandatory(&self, closure: impl FnOnce() + Send + 'static) -> Result<(), IsClosed> {
+        let (task, _join) = task::new(Closure::new(closure), Location::caller());
+        self.blocking.submit_mandatory(task, self)
     }
 
     fn call(&self, spare: impl FnOnce() + Send + 'static) -> Result<(), NoThread> {
@@ -228,6 +233,27 @@ fn a_spare_is_refused_when_the_runtime_is_down() {
     assert_eq!(threads.call(|| unreachable!()), Err(NoThread));
 }
 
+/// Two wait for the only thread when the runtime goes down.
+#[test]
+fn what_is_mandatory_runs_though_the_runtime_goes_down_before_its_turn() {
+    let threads = Threads::new(1);
+    let stuck = Stuck::begin(&threads);
+    stuck.thread();
+    let (ran, runs) = channel();
+    let says = |word| {
+        let ran = ran.clone();
+        move || ran.send(word).unwrap()
+    };
+    threads.submit(says("cancelled"));
+    threads.submit_mandatory(says("mandatory")).unwrap();
+    threads.blocking.close();
+    assert_eq!(threads.submit_mandatory(says("late")), Err(IsClosed));
+    stuck.end();
+    threads.end();
+    drop(ran);
+    assert_eq!(runs.into_iter().collect::<Vec<_>>(), ["mandatory"]);
+}
+
 fn roster(threads: usize) -> Roster<u32> {
     Roster::new(Limits { threads, keep_alive: Duration::MAX }, 1)
 }
@@ -254,8 +280,8 @@ fn a_spare_that_has_not_begun_when_the_runtime_goes_down_is_given_back() {
     let roster = roster(2);
     let threads = [(); 2].map(|()| start_for_spare(&roster));
     assert!(matches!(roster.arrive(&threads[0]), (Some(Job::Spare(_)), Summon::Nobody)));
-    let (closures, spares) = roster.close();
-    assert_eq!((closures.len(), spares.len()), (0, 1));
+    let left = roster.close(|_| true);
+    assert_eq!((left.cancelled.len(), left.mandatory.len(), left.spares.len()), (0, 0, 1));
     assert!(matches!(roster.arrive(&threads[1]), (None, Summon::Nobody)));
     for thread in &threads {
         assert!(roster.next(thread).is_none());

@@ -13,13 +13,26 @@ const LOOKS: u32 = 4;
 /// by `ping_pong` (325 ns, and 413 ns with a third of it; two runs); `spawn_local` hardly cares.
 const SPINS_PER_LOOK: u32 = 48;
 
-/// After so long without a turn an idle worker looks at a reactor that is not its own. From the design.
+/// A worker that others have woken from a sleep no longer than that waits for a moment before the next: what
+/// they have for it then may come sooner than sleep. Else the wait would be for nothing, as it would have
+/// been the last time. Guessed.
+const NAP: Duration = Duration::from_micros(20);
+
+/// A sleep that was none: about what a system call takes. Guessed.
+const BLINK: Duration = Duration::from_micros(3);
+/// So many ticks after it looked at its reactor a worker has looked a moment ago. Guessed.
+const SOON: u32 = 8;
+
+/// After so long without a turn a worker looks at a reactor that is not its own. From the design; there it
+/// is for idle workers. But a busy machine may let a worker wait 4 ms for a core, with all its sockets:
+/// so busy workers look too, and p99 of `http_hello` is what it was for.
 const STALE: Duration = Duration::from_millis(1);
 
 /// A worker that is about to sleep, or sleeps.
 #[must_use = "it must park, and then get up"]
 pub(super) struct Lying {
     has_woken_itself: bool,
+    since: Clock,
 }
 
 pub(super) fn wait_a_moment() {
@@ -51,10 +64,15 @@ impl Local {
         };
         loop {
             let mut harvest = None;
-            let is_woken = self.seat().sleep_in(|| harvest = Some(reactor.sleep()));
+            // A closure that runs elsewhere takes no time of a clock that stands still.
+            let is_quiet = || self.scheduler.blocking.is_idle();
+            // First: a look by somebody else would hear the bell that is rung for this one.
+            let bed = reactor.bed();
+            let is_woken = self.seat().sleep_in(|| harvest = Some(bed.sleep(is_quiet)));
             let brings = harvest.as_ref().is_some_and(|harvest| !harvest.is_empty());
             if is_woken || brings {
                 self.get_up_from(lying, is_woken);
+                self.until_turn.set(self.core.borrow().pace.interval());
                 harvest.into_iter().for_each(|harvest| _ = harvest.deliver());
                 return;
             }
@@ -68,16 +86,16 @@ impl Local {
             return self.get_up(lying);
         }
         self.seat().stir();
-        let now = Clock::now();
-        self.counters.unparked(now, lying.has_woken_itself);
-        self.core.borrow_mut().pace.rested(now);
+        // What was there almost at once could have been had without lying down.
+        self.turns_pay.set(self.has_slept(lying) < BLINK);
+        self.naps.set(false);
         self.get_up_again();
     }
 
     /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
     pub(super) fn finds_while_waiting(&self) -> bool {
         let is_searching = self.is_searching.get() && self.scheduler.remotes.count() > 1;
-        let looks = if is_searching { LOOKS } else { 0 };
+        let looks = if is_searching && self.naps.get() { LOOKS } else { 0 };
         (0..looks).any(|_| {
             wait_a_moment();
             self.scheduler.has_work() || self.has_pinned()
@@ -103,17 +121,24 @@ impl Local {
             // worker's next step is its last, so it does not lie down a second time.
             return None;
         }
-        self.counters.parks(Clock::now());
-        Some(Lying { has_woken_itself: woken == Some(self.seat.get()) })
+        let since = Clock::now();
+        self.counters.parks(since);
+        Some(Lying { has_woken_itself: woken == Some(self.seat.get()), since })
     }
 
     /// It has been unparked.
     pub(super) fn get_up(&self, lying: Lying) {
-        let now = Clock::now();
-        self.counters.unparked(now, lying.has_woken_itself);
+        let slept = self.has_slept(lying);
+        self.naps.set(slept < NAP);
         // Whoever woke this worker has counted it as searching.
         self.is_searching.set(true);
+    }
+
+    fn has_slept(&self, lying: Lying) -> Duration {
+        let now = Clock::now();
+        self.counters.unparked(now, lying.has_woken_itself);
         self.core.borrow_mut().pace.rested(now);
+        now.since(lying.since)
     }
 
     /// The reactor of the seat that it sits on, or sat on last.
@@ -121,16 +146,45 @@ impl Local {
         self.scheduler.config.reactors.as_ref().map(|reactors| &reactors[self.seat.get()])
     }
 
-    /// Looks at its reactor without waiting, now and then (W1, F3).
+    /// Looks at its reactor without waiting, now and then (W1, F3), and at those that others should have
+    /// looked at.
     #[inline]
     pub(super) fn turn_reactor_in_time(&self) {
         match self.until_turn.get().checked_sub(1) {
             Some(left) => self.until_turn.set(left),
-            None => {
-                self.until_turn.set(self.core.borrow().pace.interval());
-                self.turn_reactor();
-            }
+            None => self.turn_reactors(),
         }
+    }
+
+    #[cold]
+    fn turn_reactors(&self) {
+        self.until_turn.set(self.core.borrow().pace.interval());
+        self.turn_reactor();
+        self.turn_stale_reactors();
+        self.help_a_neighbour();
+    }
+
+    /// Takes what waits behind a poll that does not end.
+    fn help_a_neighbour(&self) {
+        if self.scheduler.config.thread_per_core {
+            return;
+        }
+        let core = &mut *self.core.borrow_mut();
+        if let Some(task) = core.search.help(&self.scheduler, self.index, &mut core.ring) {
+            self.push_to(core, task);
+        }
+    }
+
+    /// It has nothing of its own: looks at its reactor without waiting; whether that has woken anybody (W1). Not
+    /// if it did so a moment ago, and the last such look was for nothing: it is about to look in its sleep.
+    pub(super) fn turn_reactor_when_dry(&self) -> bool {
+        let ticks = self.core.borrow().pace.interval().saturating_sub(self.until_turn.get());
+        if self.is_searching.get() || ticks < SOON && !self.turns_pay.get() {
+            return false;
+        }
+        let pays = self.turn_reactor();
+        self.turns_pay.set(pays);
+        pays
     }
 
     /// Looks at its reactor without waiting; whether that has woken anybody.
@@ -138,8 +192,8 @@ impl Local {
         self.reactor().is_some_and(|reactor| reactor.turn())
     }
 
-    /// Before it sleeps it looks at reactors that nobody has looked at for a while: their workers may be in
-    /// long polls (L3).
+    /// Looks at reactors that nobody has looked at for a while: their workers may be in long polls, or may have
+    /// no core to run on (L3).
     fn turn_stale_reactors(&self) -> bool {
         let Some(reactors) = &self.scheduler.config.reactors else { return false };
         let others = (0..reactors.len()).filter(|seat| *seat != self.seat.get());

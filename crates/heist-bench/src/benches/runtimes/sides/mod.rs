@@ -7,7 +7,7 @@ mod tokio;
 
 pub use heist::{Heist, HeistShortLived, HeistUnwatched};
 pub use nio::Nio;
-pub use smol::Smol;
+pub use smol::{Smol, SmolWithReactor};
 pub use tokio::Tokio;
 
 #[cfg(test)]
@@ -69,6 +69,7 @@ mod tests {
     #[test]
     fn smol_behaves() {
         behaves::<Smol>();
+        behaves::<SmolWithReactor>();
     }
 
     #[test]

@@ -1,22 +1,61 @@
 use std::cell::RefCell;
 use std::io;
+use std::marker::PhantomData;
+use std::net::{TcpListener, TcpStream};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use async_executor::{Executor, Task};
+use async_io::{Async, Timer};
 use futures_lite::future;
+use futures_lite::io::{AsyncRead as _, AsyncWrite as _};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
 
 use super::super::AsyncRuntime;
+use super::super::net::service::Serves;
+use super::super::timers::KeepsTime;
 
-/// `async-executor` on threads of our own, as the `smol` crate runs it, without a reactor.
+/// `async-executor` on threads of our own, as the `smol` crate runs it.
 ///
 /// Dropping it ends its threads.
-pub struct Smol {
+pub struct SmolOn<P> {
     executor: Arc<Executor<'static>>,
     /// The workers leave when it is gone.
     stop: Option<watch::Sender<()>>,
     workers: Vec<JoinHandle<()>>,
+    parking: PhantomData<P>,
+}
+
+/// Without a reactor.
+pub type Smol = SmolOn<Bare>;
+
+/// With that of `async-io`, of which a process has one.
+pub type SmolWithReactor = SmolOn<Reactor>;
+
+/// How a thread waits that has nothing to do.
+pub trait Parking: Send + Sync + 'static {
+    fn block_on<T>(future: impl Future<Output = T>) -> T;
+}
+
+pub enum Bare {}
+
+impl Parking for Bare {
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        future::block_on(future)
+    }
+}
+
+pub enum Reactor {}
+
+/// A thread that has nothing to do is the one that waits for I/O and timers, if no other does.
+impl Parking for Reactor {
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        async_io::block_on(future)
+    }
 }
 
 thread_local! {
@@ -42,21 +81,23 @@ impl Drop for Entered {
     }
 }
 
-impl AsyncRuntime for Smol {
+impl<P: Parking> AsyncRuntime for SmolOn<P> {
     type Handle = Arc<Executor<'static>>;
     type Task<T: Send + 'static> = Task<T>;
 
     fn start(workers: usize) -> io::Result<Self> {
         let (stop, stopped) = watch::channel(());
         let executor = Arc::new(Executor::new());
-        let mut smol = Smol { executor, stop: Some(stop), workers: Vec::with_capacity(workers) };
+        let workers_of = Vec::with_capacity(workers);
+        let mut smol =
+            SmolOn { executor, stop: Some(stop), workers: workers_of, parking: PhantomData };
         for number in 0..workers {
             let executor = Arc::clone(&smol.executor);
             let mut stopped = stopped.clone();
             let work = move || {
                 let _entered = Entered::new(&executor);
                 // An error says that the sender is gone, which is what we wait for.
-                let _ = future::block_on(executor.run(stopped.changed()));
+                let _ = P::block_on(executor.run(stopped.changed()));
             };
             let worker = thread::Builder::new().name(format!("smol-{number}")).spawn(work)?;
             smol.workers.push(worker);
@@ -74,7 +115,7 @@ impl AsyncRuntime for Smol {
         F::Output: Send + 'static,
     {
         let _entered = Entered::new(&self.executor);
-        future::block_on(future)
+        P::block_on(future)
     }
 
     #[inline]
@@ -113,7 +154,105 @@ impl AsyncRuntime for Smol {
     }
 }
 
-impl Drop for Smol {
+/// A stream with the traits that the services are written for.
+pub struct Stream(Async<TcpStream>);
+
+impl Serves for SmolWithReactor {
+    type Listener = Async<TcpListener>;
+    type Stream = Stream;
+
+    fn listener(listener: TcpListener) -> io::Result<Self::Listener> {
+        Async::new(listener)
+    }
+
+    async fn accept(listener: &Self::Listener) -> io::Result<Stream> {
+        listener.accept().await.map(|(stream, _)| Stream(stream))
+    }
+
+    fn set_nodelay(stream: &Stream) -> io::Result<()> {
+        stream.0.get_ref().set_nodelay(true)
+    }
+}
+
+impl AsyncRead for Stream {
+    #[inline]
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let count = ready!(Pin::new(&mut self.0).poll_read(context, buffer.initialize_unfilled()))?;
+        buffer.advance(count);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Stream {
+    #[inline]
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    #[inline]
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    #[inline]
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_close(context)
+    }
+
+    #[inline]
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(context, slices)
+    }
+
+    #[inline]
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+}
+
+impl KeepsTime for SmolWithReactor {
+    type Sleep = Timer;
+
+    #[inline]
+    fn sleep_until(deadline: Instant) -> Timer {
+        Timer::at(deadline)
+    }
+
+    #[inline]
+    fn reset(mut sleep: Pin<&mut Timer>, deadline: Instant) {
+        sleep.set_at(deadline);
+    }
+
+    /// It has none of its own; this is how its users write it.
+    #[inline]
+    fn timeout<F: Future + Send>(
+        time: Duration,
+        future: F,
+    ) -> impl Future<Output = Option<F::Output>> + Send
+    where
+        F::Output: Send,
+    {
+        let out = async move {
+            Timer::after(time).await;
+            None
+        };
+        future::or(async { Some(future.await) }, out)
+    }
+}
+
+impl<P> Drop for SmolOn<P> {
     fn drop(&mut self) {
         self.stop = None;
         for worker in self.workers.drain(..) {

@@ -1,11 +1,17 @@
 use std::io;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
 
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
+use tokio::time::Sleep;
 
 use super::super::AsyncRuntime;
 use super::super::closures::SpawnsBlocking;
 use super::super::in_place::BlocksInPlace;
+use super::super::net::service::Serves;
+use super::super::timers::KeepsTime;
 
 /// With its drivers for I/O and time, as programs have it.
 pub struct Tokio(Runtime);
@@ -79,5 +85,44 @@ impl BlocksInPlace for Tokio {
     #[inline]
     fn block_in_place<T>(closure: impl FnOnce() -> T) -> T {
         tokio::task::block_in_place(closure)
+    }
+}
+
+impl Serves for Tokio {
+    type Listener = TcpListener;
+    type Stream = TcpStream;
+
+    fn listener(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        TcpListener::from_std(listener)
+    }
+
+    async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
+        listener.accept().await.map(|(stream, _)| stream)
+    }
+
+    fn set_nodelay(stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)
+    }
+}
+
+impl KeepsTime for Tokio {
+    type Sleep = Sleep;
+
+    #[inline]
+    fn sleep_until(deadline: Instant) -> Sleep {
+        tokio::time::sleep_until(deadline.into())
+    }
+
+    #[inline]
+    fn reset(sleep: Pin<&mut Sleep>, deadline: Instant) {
+        sleep.reset(deadline.into());
+    }
+
+    #[inline]
+    async fn timeout<F: Future + Send>(time: Duration, future: F) -> Option<F::Output>
+    where
+        F::Output: Send,
+    {
+        tokio::time::timeout(time, future).await.ok()
     }
 }

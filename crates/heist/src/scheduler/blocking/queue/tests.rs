@@ -59,10 +59,11 @@ fn a_closed_queue_keeps_what_it_is_told_to() {
         queue.push(1, 10 + item).unwrap();
     }
     assert_eq!(queue.pop(), Some((0, true)));
-    assert_eq!(queue.close(3), [11, 12]);
+    queue.push(1, 20).unwrap();
+    assert_eq!(queue.close(3, |item| item % 10 == 0), [11, 12]);
     assert_eq!(queue.push(0, 7), Err(7));
     assert_eq!(queue.push(1, 7), Err(7));
-    assert_eq!(drain(&queue), [1, 2, 10]);
+    assert_eq!(drain(&queue), [1, 2, 10, 20]);
 }
 
 #[test]

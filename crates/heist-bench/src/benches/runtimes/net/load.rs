@@ -1,0 +1,316 @@
+//! The load on a server: a thread with a number of connections, each of which sends a request
+//! as soon as it has the reply to the one before.
+//!
+//! It is a process of its own, the same whatever the server runs on.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::net::SocketAddr;
+use std::num::ParseIntError;
+use std::os::fd::OwnedFd;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::Errno;
+
+use super::super::driver::GIVE_UP;
+use super::super::program::{output_within, said};
+use super::client::{Client, Waits};
+use super::service::Service;
+use super::talk::{Echo, Http, Once, Talk};
+use crate::bench::{Fault, Sample};
+use crate::role::Role;
+use crate::stats;
+
+#[derive(Debug, Clone, Copy, PartialEq, clap::Args)]
+#[group(skip)]
+pub struct Load {
+    pub address: SocketAddr,
+    pub connections: usize,
+    /// Before anything counts; longer if it takes a connection longer to get its first reply.
+    #[arg(value_parser = milliseconds)]
+    pub warm_up: Duration,
+    #[arg(value_parser = milliseconds)]
+    pub time: Duration,
+}
+
+fn milliseconds(text: &str) -> Result<Duration, ParseIntError> {
+    text.parse().map(Duration::from_millis)
+}
+
+impl Load {
+    /// As a command line has it.
+    pub fn to_args(self) -> [String; 4] {
+        let Load { address, connections, warm_up, time } = self;
+        let [warm_up, time] = [warm_up, time].map(|time| time.as_millis().to_string());
+        [address.to_string(), connections.to_string(), warm_up, time]
+    }
+
+    /// In a process of its own.
+    pub fn run(self, service: Service) -> Result<Report, Fault> {
+        let mut command = Role::Load { service, load: self }.command().map_err(Fault::Setup)?;
+        let output = output_within(&mut command, GIVE_UP)?;
+        let said = said(PROGRAM, &output)?;
+        said.parse().map_err(|_| Fault::Program { program: PROGRAM, said })
+    }
+
+    /// On this thread.
+    pub fn run_here(self, service: Service) -> io::Result<Report> {
+        match service {
+            Service::Echo(size) => run(self, |number| Echo::new(size, number)),
+            Service::Once => run(self, Once::new),
+            Service::Http => run(self, |_| Http::default()),
+        }
+    }
+}
+
+/// As messages call it.
+const PROGRAM: &str = "load";
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Report {
+    /// Replies.
+    pub per_second: f64,
+    /// Of how long a reply took, in microseconds.
+    pub p50: f64,
+    pub p99: f64,
+}
+
+impl Report {
+    fn of(mut latencies: Vec<Duration>, elapsed: Duration) -> io::Result<Self> {
+        if latencies.is_empty() {
+            return Err(io::Error::new(ErrorKind::TimedOut, "no reply came in time"));
+        }
+        latencies.sort_unstable();
+        let sorted: Vec<f64> = latencies.iter().map(|it| it.as_secs_f64() * 1e6).collect();
+        let [p50, p99] = [50.0, 99.0].map(|percent| stats::percentile(&sorted, percent));
+        Ok(Report { per_second: sorted.len() as f64 / elapsed.as_secs_f64(), p50, p99 })
+    }
+
+    pub fn sample(self) -> Sample {
+        Sample::Values(vec![self.per_second, self.p50, self.p99])
+    }
+}
+
+/// What a process says in the end.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { per_second, p50, p99 } = self;
+        write!(f, "{per_second} {p50} {p99}")
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub struct NoReport;
+
+impl FromStr for Report {
+    type Err = NoReport;
+
+    fn from_str(line: &str) -> Result<Self, NoReport> {
+        let numbers: Option<Vec<f64>> =
+            line.split_whitespace().map(|number| number.parse().ok()).collect();
+        match numbers.as_deref() {
+            Some(&[per_second, p50, p99]) if per_second > 0.0 && 0.0 <= p50 && p50 <= p99 => {
+                Ok(Report { per_second, p50, p99 })
+            }
+            _ => Err(NoReport),
+        }
+    }
+}
+
+fn run<T: Talk>(load: Load, talk: impl Fn(u64) -> T) -> io::Result<Report> {
+    let mut crowd = Crowd::connect(load, talk)?;
+    let start = Instant::now();
+    crowd.ask(|_| (), |crowd| crowd.unanswered > 0 || start.elapsed() < load.warm_up)?;
+    let mut latencies = Vec::new();
+    let start = Instant::now();
+    crowd.ask(|latency| latencies.push(latency), |_| start.elapsed() < load.time)?;
+    let elapsed = start.elapsed();
+    crowd.finish()?;
+    Report::of(latencies, elapsed)
+}
+
+/// The clients, and what tells which of them can go on.
+struct Crowd<T> {
+    clients: Vec<Client<T>>,
+    /// None if there is one client, which then waits in its own calls.
+    epoll: Option<OwnedFd>,
+    /// Filled by each wait.
+    ready: Vec<Event>,
+    /// Clients that have no reply yet.
+    unanswered: usize,
+    was_answered: Vec<bool>,
+    address: SocketAddr,
+}
+
+impl<T: Talk> Crowd<T> {
+    fn connect(load: Load, talk: impl Fn(u64) -> T) -> io::Result<Self> {
+        let Load { address, connections, .. } = load;
+        let alone = connections == 1;
+        let epoll = (!alone).then(|| epoll::create(CreateFlags::CLOEXEC)).transpose()?;
+        let mut crowd = Crowd {
+            clients: Vec::with_capacity(connections),
+            epoll,
+            ready: Vec::with_capacity(connections),
+            unanswered: connections,
+            was_answered: vec![false; connections],
+            address,
+        };
+        for number in 0..connections {
+            let client = Client::connect(address, crowd.waits(), talk(number as u64))?;
+            crowd.clients.push(client);
+            crowd.register(number)?;
+        }
+        Ok(crowd)
+    }
+
+    fn waits(&self) -> Waits {
+        if self.epoll.is_none() { Waits::InCalls } else { Waits::Elsewhere }
+    }
+
+    fn register(&self, number: usize) -> io::Result<()> {
+        let Some(epoll) = &self.epoll else { return Ok(()) };
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
+        epoll::add(epoll, &self.clients[number], EventData::new_u64(number as u64), flags)?;
+        Ok(())
+    }
+
+    /// Request after request, until there is to be no next round of those who can go on.
+    fn ask(
+        &mut self,
+        mut replied: impl FnMut(Duration),
+        next: impl Fn(&Self) -> bool,
+    ) -> io::Result<()> {
+        while next(self) {
+            self.round(|crowd, number| {
+                let now = Instant::now();
+                replied(crowd.clients[number].latency(now));
+                if !mem::replace(&mut crowd.was_answered[number], true) {
+                    crowd.unanswered -= 1;
+                }
+                crowd.again(number, now)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Asks nothing more, and waits for the replies that are still on their way.
+    fn finish(mut self) -> io::Result<()> {
+        let mut left = self.clients.len();
+        while left > 0 {
+            self.round(|_, _| {
+                left -= 1;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Waits until somebody can go on; calls `replied` with who has the reply.
+    fn round(
+        &mut self,
+        mut replied: impl FnMut(&mut Self, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut ready = mem::take(&mut self.ready);
+        match &self.epoll {
+            Some(epoll) => wait(epoll, &mut ready)?,
+            None if ready.is_empty() => {
+                ready.push(Event { flags: EventFlags::IN, data: EventData::new_u64(0) });
+            }
+            None => (),
+        }
+        for event in &ready {
+            let number = event.data.u64() as usize;
+            if self.clients[number].advance()? {
+                replied(self, number)?;
+            }
+        }
+        self.ready = ready;
+        Ok(())
+    }
+
+    fn again(&mut self, number: usize, now: Instant) -> io::Result<()> {
+        let waits = self.waits();
+        let client = &mut self.clients[number];
+        if !T::ONE_EACH {
+            return client.ask_again(now);
+        }
+        client.ask_anew(self.address, waits, now)?;
+        self.register(number)
+    }
+}
+
+fn wait(epoll: &OwnedFd, ready: &mut Vec<Event>) -> io::Result<()> {
+    ready.clear();
+    match epoll::wait(epoll, spare_capacity(ready), None) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    /// What the load says of a server whose connections get `reply` for what they send, and are
+    /// then closed.
+    fn against(reply: &'static [u8], service: Service, connections: usize) -> io::Result<Report> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                // The load is gone as soon as it finds something wrong.
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(reply);
+            }
+        });
+        let (warm_up, time) = (Duration::ZERO, Duration::from_millis(1));
+        Load { address, connections, warm_up, time }.run_here(service)
+    }
+
+    #[test]
+    fn a_wrong_reply_ends_it() {
+        for connections in [1, 3] {
+            let error = against(&[7; 64], Service::Echo(64), connections).unwrap_err();
+            assert_eq!(error.to_string(), "what came back is not what was sent");
+            let error = against(b"xx", Service::Once, connections).unwrap_err();
+            assert_eq!(error.to_string(), "what came back is not what was sent");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_ends_too_early_ends_it() {
+        for (service, reply) in
+            [(Service::Echo(64), &[][..]), (Service::Once, &[]), (Service::Http, b"HTTP/1.1 200")]
+        {
+            let error = against(reply, service, 1).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{service}: {error}");
+        }
+    }
+
+    #[test]
+    fn rates_and_percentiles_are_of_all_replies() {
+        let latencies = (0..=100).rev().map(Duration::from_micros).collect();
+        let report = Report::of(latencies, Duration::from_millis(500)).unwrap();
+        let rounded = [report.per_second, report.p50, report.p99].map(f64::round);
+        assert_eq!(rounded, [202.0, 50.0, 99.0]);
+        assert!(Report::of(Vec::new(), Duration::from_millis(500)).is_err());
+    }
+
+    #[test]
+    fn a_report_is_read_as_it_is_written() {
+        let report = Report { per_second: 12_345.678, p50: 0.5, p99: 1234.5 };
+        assert_eq!(report.to_string().parse(), Ok(report));
+        for line in ["", "1 2", "0 1 2", "1 3 2", "1 2 3 4", "1 2 x", "NaN 1 2"] {
+            assert_eq!(line.parse::<Report>(), Err(NoReport), "{line}");
+        }
+    }
+}

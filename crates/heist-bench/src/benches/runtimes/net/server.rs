@@ -1,0 +1,191 @@
+//! Servers in processes of their own: one that is run, and the one that this process is.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::super::driver::GIVE_UP;
+use super::super::go;
+use super::super::sides::{Heist, HeistUnwatched, SmolWithReactor, Tokio};
+use super::service::{Serves, Service, serve};
+use crate::bench::{Fault, Runtime};
+use crate::role::Role;
+
+/// Whose servers can be started.
+#[derive(Debug)]
+pub struct Host {
+    runtime: Runtime,
+    /// None if this program is the one to be run.
+    program: Option<go::Program>,
+}
+
+impl Host {
+    pub fn of(runtime: Runtime) -> Result<Self, Fault> {
+        let is_go = runtime == Runtime::Go;
+        let program = is_go.then(|| go::Program::build("go", &go::SERVE)).transpose()?;
+        Ok(Host { runtime, program })
+    }
+
+    pub fn start(&self, workers: usize, service: Service) -> Result<Server, Fault> {
+        let role = Role::Server { runtime: self.runtime, workers, service };
+        let command = match &self.program {
+            Some(program) => {
+                let mut command = program.command();
+                command.args([workers.to_string(), service.to_string()]);
+                command
+            }
+            None => role.command().map_err(Fault::Setup)?,
+        };
+        raise_limit_of_files();
+        Server::run(command)
+    }
+}
+
+/// A server that runs in another process, which ends when this is dropped.
+#[derive(Debug)]
+pub struct Server {
+    pub address: SocketAddr,
+    child: Child,
+}
+
+impl Server {
+    fn run(mut command: Command) -> Result<Self, Fault> {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(Fault::Setup)?;
+        let stdout = child.stdout.take().expect("is piped");
+        let mut server = Server { address: (Ipv4Addr::LOCALHOST, 0).into(), child };
+        server.address.set_port(port(stdout)?);
+        Ok(server)
+    }
+
+    /// What it has in memory, in bytes.
+    pub fn resident(&self) -> io::Result<u64> {
+        // The count in `status` is off by up to 64 pages a core.
+        resident(&std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.child.id()))?)
+    }
+}
+
+/// How long a server may take to end before it is killed.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let mut waited = Duration::ZERO;
+        let step = Duration::from_millis(5);
+        while waited < LAST_WORDS && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(step);
+            waited += step;
+        }
+        // Nothing to do about errors: it has ended, or is not ours any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The port that a server says it listens on.
+fn port(stdout: impl Read + Send + 'static) -> Result<u16, Fault> {
+    let (sender, receiver) = mpsc::channel();
+    // It ends with the line, or with the server.
+    thread::spawn(move || {
+        let mut line = String::new();
+        let _ = sender.send(BufReader::new(stdout).read_line(&mut line).map(|_| line));
+    });
+    let line = receiver
+        .recv_timeout(GIVE_UP)
+        .map_err(|_| Fault::Stuck { waited: GIVE_UP })?
+        .map_err(Fault::Setup)?;
+    line.trim().parse().map_err(|_| Fault::Program {
+        program: "server",
+        said: if line.is_empty() { "nothing, and ended".to_owned() } else { line },
+    })
+}
+
+fn resident(rollup: &str) -> io::Result<u64> {
+    let kibibytes = rollup
+        .lines()
+        .find_map(|line| line.strip_prefix("Rss:")?.trim().strip_suffix("kB"))
+        .and_then(|number| number.trim().parse::<u64>().ok());
+    kibibytes.map(|number| number * 1024).ok_or_else(|| {
+        let message = "the system does not say how much memory a process has";
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    })
+}
+
+/// As far as it may be: each connection is a file, on both ends.
+pub fn raise_limit_of_files() {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // If it cannot be raised, it is enough or the bench fails with a message of the system.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+/// The life of a process that is a server: prints its port, and ends when its standard input
+/// does.
+pub fn be_server(runtime: Runtime, workers: usize, service: Service) -> io::Result<()> {
+    raise_limit_of_files();
+    match runtime {
+        Runtime::Heist => serve_until_told::<Heist>(workers, service),
+        Runtime::HeistUnwatched => serve_until_told::<HeistUnwatched>(workers, service),
+        Runtime::Tokio => serve_until_told::<Tokio>(workers, service),
+        Runtime::Smol => serve_until_told::<SmolWithReactor>(workers, service),
+        other => {
+            let message = format!("{other} does not serve");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+    }
+}
+
+fn serve_until_told<R: Serves>(workers: usize, service: Service) -> io::Result<()> {
+    let (listener, address) = listen()?;
+    let runtime = R::start(workers)?;
+    R::detach(R::spawn_from_outside(&runtime.handle(), async move {
+        let Err(error) = serve::<R>(listener, service).await;
+        eprintln!("the server ends: {error}");
+        std::process::exit(1);
+    }));
+    println!("{}", address.port());
+    io::stdout().flush()?;
+    io::copy(&mut io::stdin(), &mut io::sink())?;
+    Ok(())
+}
+
+/// With room for all connections of a bench that nobody has accepted yet: one that is turned
+/// away tries again after a second.
+const BACKLOG: i32 = 4096;
+
+/// On a free port; does not block.
+pub fn listen() -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    rustix::net::listen(&listener, BACKLOG)?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_names_no_port_is_a_fault() {
+        assert_eq!(port(&b"1234\n"[..]).unwrap(), 1234);
+        for (said, message) in [
+            (&b""[..], "the program server failed: nothing, and ended"),
+            (b"out of sockets", "the program server failed: out of sockets"),
+        ] {
+            assert_eq!(port(said).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn memory_is_counted_in_bytes() {
+        let rollup = "00400000-7fff [rollup]\nRss:                 916 kB\nPss: 300 kB\n";
+        assert_eq!(resident(rollup).unwrap(), 916 * 1024);
+        assert!(resident("Pss: 300 kB\n").is_err());
+    }
+}

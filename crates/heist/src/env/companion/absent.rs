@@ -1,0 +1,37 @@
+//! Nobody has a companion.
+
+use std::io;
+use std::marker::PhantomData;
+
+/// Whether a runtime has a companion: no.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish;
+
+impl Wish {
+    pub(crate) fn enable(&mut self) {}
+
+    pub(crate) fn grant(
+        &self,
+        _companion: &Companion,
+        _on_thread_start: impl Fn() + Send + Sync + 'static,
+    ) -> io::Result<Owner> {
+        Ok(Owner)
+    }
+}
+
+/// What a runtime's threads enter.
+#[derive(Debug, Default)]
+pub(crate) struct Companion;
+
+impl Companion {
+    pub(crate) fn enter(&self) -> Guard<'_> {
+        Guard(PhantomData)
+    }
+}
+
+/// Whoever has this is in the companion.
+pub(crate) struct Guard<'a>(PhantomData<&'a Companion>);
+
+/// Ends the companion when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Owner;

@@ -1,0 +1,282 @@
+//! The two halves of a stream, borrowed and owned: the same for TCP and Unix.
+
+/// Makes `ReadHalf`, `WriteHalf`, `OwnedReadHalf`, `OwnedWriteHalf` and `ReuniteError` for a type of
+/// streams with this type of addresses, read by this method of `Evented`.
+macro_rules! halves {
+    ($stream:ident, $addr:ty, $poll_read:ident) => {
+        #[doc = concat!("The half of a [`", stringify!($stream), "`] that reads, borrowed: from")]
+        #[doc = concat!("[`split`](", stringify!($stream), "::split).")]
+        #[derive(Debug)]
+        pub struct ReadHalf<'a> {
+            stream: &'a $stream,
+        }
+
+        #[doc = concat!("The half of a [`", stringify!($stream), "`] that writes, borrowed: from")]
+        #[doc = concat!("[`split`](", stringify!($stream), "::split).")]
+        ///
+        /// Shutting it down ends the stream in this direction.
+        #[derive(Debug)]
+        pub struct WriteHalf<'a> {
+            stream: &'a $stream,
+        }
+
+        #[doc = concat!("The half of a [`", stringify!($stream), "`] that reads: from")]
+        #[doc = concat!("[`into_split`](", stringify!($stream), "::into_split).")]
+        #[derive(Debug)]
+        pub struct OwnedReadHalf {
+            stream: Arc<$stream>,
+        }
+
+        #[doc = concat!("The half of a [`", stringify!($stream), "`] that writes: from")]
+        #[doc = concat!("[`into_split`](", stringify!($stream), "::into_split).")]
+        ///
+        /// Shutting it down, or dropping it, ends the stream in this direction, also while the other
+        /// half lives. [`forget`](Self::forget) drops it without that.
+        #[derive(Debug)]
+        pub struct OwnedWriteHalf {
+            stream: Arc<$stream>,
+            shuts_down: bool,
+        }
+
+        /// The halves that were to be reunited are those of different streams. Both are in it.
+        #[derive(Debug)]
+        pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
+
+        impl fmt::Display for ReuniteError {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the two halves are not of the same stream")
+            }
+        }
+
+        impl Error for ReuniteError {}
+
+        pub(super) fn split(stream: &mut $stream) -> (ReadHalf<'_>, WriteHalf<'_>) {
+            (ReadHalf { stream }, WriteHalf { stream })
+        }
+
+        pub(super) fn into_split(stream: $stream) -> (OwnedReadHalf, OwnedWriteHalf) {
+            let stream = Arc::new(stream);
+            let read = OwnedReadHalf { stream: Arc::clone(&stream) };
+            (read, OwnedWriteHalf { stream, shuts_down: true })
+        }
+
+        impl OwnedReadHalf {
+            /// Puts the two halves together again.
+            ///
+            /// # Errors
+            /// If they are not of the same stream; the error has both.
+            pub fn reunite(self, other: OwnedWriteHalf) -> Result<$stream, ReuniteError> {
+                if !Arc::ptr_eq(&self.stream, &other.stream) {
+                    return Err(ReuniteError(self, other));
+                }
+                other.forget();
+                Ok(Arc::into_inner(self.stream).expect("a stream has two halves"))
+            }
+        }
+
+        impl OwnedWriteHalf {
+            /// Puts the two halves together again.
+            ///
+            /// # Errors
+            /// If they are not of the same stream; the error has both.
+            pub fn reunite(self, other: OwnedReadHalf) -> Result<$stream, ReuniteError> {
+                other.reunite(self)
+            }
+
+            /// Drops this half, and leaves the stream open in its direction until the other half is
+            /// dropped too.
+            pub fn forget(mut self) {
+                self.shuts_down = false;
+            }
+
+            fn shut_down(&mut self) -> io::Result<()> {
+                source::shut_down_write(&self.stream)?;
+                self.shuts_down = false;
+                Ok(())
+            }
+        }
+
+        impl Drop for OwnedWriteHalf {
+            fn drop(&mut self) {
+                if self.shuts_down {
+                    // Nobody is left to be told.
+                    let _ = source::shut_down_write(&self.stream);
+                }
+            }
+        }
+
+        impl WriteHalf<'_> {
+            fn shut_down(&mut self) -> io::Result<()> {
+                source::shut_down_write(self.stream)
+            }
+        }
+
+        read_half!(ReadHalf<'_>, $stream, $addr, $poll_read);
+        read_half!(OwnedReadHalf, $stream, $addr, $poll_read);
+        write_half!(WriteHalf<'_>, $stream, $addr);
+        write_half!(OwnedWriteHalf, $stream, $addr);
+    };
+}
+
+/// What borrowed and owned halves that read have in common.
+macro_rules! read_half {
+    ($half:ty, $stream:ident, $addr:ty, $poll_read:ident) => {
+        impl $half {
+            half_methods!($stream, $addr);
+
+            /// Waits until there is something to read.
+            #[doc = concat!("See [`", stringify!($stream), "::readable`].")]
+            ///
+            /// # Errors
+            /// If the runtime of this one is shut down.
+            pub async fn readable(&self) -> io::Result<()> {
+                self.stream.readable().await
+            }
+
+            /// Reads what is there.
+            #[doc = concat!("See [`", stringify!($stream), "::try_read`].")]
+            ///
+            /// # Errors
+            /// `WouldBlock` if nothing is there.
+            pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+                self.stream.try_read(buf)
+            }
+
+            /// Reads into several buffers.
+            #[doc = concat!("See [`", stringify!($stream), "::try_read_vectored`].")]
+            ///
+            /// # Errors
+            /// `WouldBlock` if nothing is there.
+            pub fn try_read_vectored(&self, bufs: &mut [io::IoSliceMut<'_>]) -> io::Result<usize> {
+                self.stream.try_read_vectored(bufs)
+            }
+
+            /// Reads to the end of a buffer.
+            #[doc = concat!("See [`", stringify!($stream), "::try_read_buf`].")]
+            ///
+            /// # Errors
+            /// `WouldBlock` if nothing is there.
+            pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+                self.stream.try_read_buf(buf)
+            }
+        }
+
+        impl AsyncRead for $half {
+            fn poll_read(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &mut ReadBuf<'_>,
+            ) -> Poll<io::Result<()>> {
+                self.stream.io.$poll_read(cx, buf)
+            }
+        }
+
+        impl AsRef<$stream> for $half {
+            fn as_ref(&self) -> &$stream {
+                &self.stream
+            }
+        }
+    };
+}
+
+/// What borrowed and owned halves that write have in common.
+macro_rules! write_half {
+    ($half:ty, $stream:ident, $addr:ty) => {
+        impl $half {
+            half_methods!($stream, $addr);
+
+            /// Waits until something can be written.
+            #[doc = concat!("See [`", stringify!($stream), "::writable`].")]
+            ///
+            /// # Errors
+            /// If the runtime of this one is shut down.
+            pub async fn writable(&self) -> io::Result<()> {
+                self.stream.writable().await
+            }
+
+            /// Writes as much as there is room for.
+            #[doc = concat!("See [`", stringify!($stream), "::try_write`].")]
+            ///
+            /// # Errors
+            /// `WouldBlock` if there is no room.
+            pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
+                self.stream.try_write(buf)
+            }
+
+            /// Writes from several buffers.
+            #[doc = concat!("See [`", stringify!($stream), "::try_write_vectored`].")]
+            ///
+            /// # Errors
+            /// `WouldBlock` if there is no room.
+            pub fn try_write_vectored(&self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
+                self.stream.try_write_vectored(bufs)
+            }
+        }
+
+        impl AsyncWrite for $half {
+            fn poll_write(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                self.stream.io.poll_write(cx, buf)
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                bufs: &[io::IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                self.stream.io.poll_write_vectored(cx, bufs)
+            }
+
+            fn is_write_vectored(&self) -> bool {
+                true
+            }
+
+            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(self.get_mut().shut_down())
+            }
+        }
+
+        impl AsRef<$stream> for $half {
+            fn as_ref(&self) -> &$stream {
+                &self.stream
+            }
+        }
+    };
+}
+
+/// What all halves have in common.
+macro_rules! half_methods {
+    ($stream:ident, $addr:ty) => {
+        /// Waits until the stream is ready for some of `interest`.
+        #[doc = concat!("See [`", stringify!($stream), "::ready`].")]
+        ///
+        /// # Errors
+        /// If the runtime of this one is shut down.
+        pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+            self.stream.ready(interest).await
+        }
+
+        /// The address of the other end.
+        ///
+        /// # Errors
+        /// If the stream is not connected.
+        pub fn peer_addr(&self) -> io::Result<$addr> {
+            self.stream.peer_addr()
+        }
+
+        /// The address of this end.
+        ///
+        /// # Errors
+        /// If the system has none.
+        pub fn local_addr(&self) -> io::Result<$addr> {
+            self.stream.local_addr()
+        }
+    };
+}

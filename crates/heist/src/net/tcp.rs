@@ -1,0 +1,12 @@
+//! TCP: what goes with [`TcpStream`] and is rarely named.
+
+pub(super) mod listener;
+mod options;
+pub(super) mod socket;
+mod split;
+pub(super) mod stream;
+
+use listener::TcpListener;
+use socket::TcpSocket;
+pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
+use stream::TcpStream;

@@ -1,0 +1,14 @@
+//! The halves of a Unix stream.
+
+use super::{SocketAddr, UnixStream};
+use crate::net::source;
+use crate::reactor::io::{Interest, Ready};
+use crate::tokio_parts::io::{AsyncRead, AsyncWrite, ReadBuf};
+use bytes::BufMut;
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::{fmt, io};
+
+halves!(UnixStream, SocketAddr, poll_read_all);

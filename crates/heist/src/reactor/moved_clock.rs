@@ -1,0 +1,15 @@
+//! What a clock that is moved by hand brings.
+
+use super::{Reactors, TIMERS_PER_TURN, wake};
+
+impl Reactors {
+    /// Fires all timers that are due.
+    pub(crate) fn fire_timers(&self) {
+        let now = self.clock.now();
+        let mut wakers = Vec::new();
+        for reactor in &self.reactors {
+            while reactor.timers.advance(now, TIMERS_PER_TURN, &mut wakers) {}
+        }
+        wakers.into_iter().for_each(wake);
+    }
+}

@@ -1,0 +1,112 @@
+//! Time that passes by itself until it is stopped, and then in jumps.
+
+use super::{Clock, Time};
+use crate::reactor::timers::time::{ORIGIN, Tick};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Spares everybody else a look at the clock of the runtime.
+static WERE_ANY_STOPPED: AtomicBool = AtomicBool::new(false);
+
+#[inline]
+pub(super) fn were_any_stopped() -> bool {
+    // Relaxed: who stops a clock beside others that read it cannot know what they see.
+    WERE_ANY_STOPPED.load(Ordering::Relaxed)
+}
+
+pub(super) struct Hands {
+    /// Whether they were ever stopped. Until then the time is that of the system.
+    were_stopped: AtomicBool,
+    position: Mutex<Position>,
+}
+
+#[derive(Clone, Copy)]
+struct Position {
+    /// What they show while they stand still, or showed when they began to move.
+    shown: Instant,
+    moving_since: Option<Instant>,
+}
+
+impl Position {
+    fn now(self) -> Instant {
+        self.shown + self.moving_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+impl Hands {
+    pub(super) fn new(is_stopped: bool) -> Self {
+        let now = Instant::now();
+        let position = Mutex::new(Position { shown: now, moving_since: Some(now) });
+        let hands = Hands { were_stopped: AtomicBool::new(false), position };
+        if is_stopped {
+            hands.stop();
+        }
+        hands
+    }
+
+    #[inline]
+    pub(super) fn show(&self) -> Instant {
+        if self.were_stopped.load(Ordering::Relaxed) { self.lock().now() } else { Instant::now() }
+    }
+
+    #[inline]
+    pub(super) fn are_stopped(&self) -> bool {
+        self.were_stopped.load(Ordering::Relaxed) && self.lock().moving_since.is_none()
+    }
+
+    pub(super) fn jump(&self, time: Time) {
+        let mut position = self.lock();
+        if position.moving_since.is_none() {
+            position.shown = position.shown.max(instant(time));
+        }
+    }
+
+    /// At the next whole millisecond: a timer of so many of them fires exactly then, however the test is
+    /// repeated.
+    fn stop(&self) -> bool {
+        let mut position = self.lock();
+        if position.moving_since.is_none() {
+            return false;
+        }
+        let shown = instant(Tick::after(Time::of(position.now())).time());
+        *position = Position { shown, moving_since: None };
+        self.were_stopped.store(true, Ordering::Relaxed);
+        WERE_ANY_STOPPED.store(true, Ordering::Relaxed);
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Position> {
+        self.position.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn instant(time: Time) -> Instant {
+    *ORIGIN + Duration::from_nanos(time.as_nanos())
+}
+
+/// For `time::pause` and its kin; `false` says that the clock was not in the state for it.
+impl Clock {
+    #[must_use]
+    pub(crate) fn stop(&self) -> bool {
+        self.0.stop()
+    }
+
+    #[must_use]
+    pub(crate) fn go_on(&self) -> bool {
+        let mut position = self.0.lock();
+        let was_stopped = position.moving_since.is_none();
+        position.moving_since.get_or_insert_with(Instant::now);
+        was_stopped
+    }
+
+    #[must_use]
+    pub(crate) fn push(&self, by: Duration) -> bool {
+        let mut position = self.0.lock();
+        let is_stopped = position.moving_since.is_none();
+        if is_stopped {
+            position.shown += by;
+        }
+        is_stopped
+    }
+}

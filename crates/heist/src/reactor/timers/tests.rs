@@ -1,0 +1,190 @@
+//! Timers beside a plain model, and in great numbers.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::task::Wake;
+use std::time::Duration;
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Bell {
+    fn rings(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn idle_timer() -> Arc<Timer> {
+    Arc::new(Timer::new(Waker::noop().clone()))
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Start(u64),
+    Reset(usize, u64),
+    Cancel(usize),
+    Advance(u64),
+    /// With room for this many only.
+    AdvanceLimited(u64, usize),
+    Sleep,
+}
+
+/// Spans from nothing to centuries, all magnitudes alike.
+fn span() -> impl Strategy<Value = u64> {
+    (0u32..64, any::<u64>()).prop_map(|(bits, random)| random >> bits)
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => span().prop_map(Op::Start),
+        3 => (any::<usize>(), span()).prop_map(|(which, to)| Op::Reset(which, to)),
+        2 => any::<usize>().prop_map(Op::Cancel),
+        4 => span().prop_map(|by| Op::Advance(by >> 8)),
+        2 => (span(), 0usize..3).prop_map(|(by, limit)| Op::AdvanceLimited(by >> 8, limit)),
+        1 => Just(Op::Sleep),
+    ]
+}
+
+struct Sleeper {
+    timer: Arc<Timer>,
+    bell: Arc<Bell>,
+    deadline: Time,
+}
+
+/// Timers beside a model of them: who has not fired yet.
+struct Scene {
+    timers: Timers,
+    now: Time,
+    waiting: BTreeMap<usize, Sleeper>,
+    started: usize,
+    asleep: bool,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let timers = Timers::new(Time::ORIGIN);
+        Scene { timers, now: Time::ORIGIN, waiting: BTreeMap::new(), started: 0, asleep: false }
+    }
+
+    fn later(&self, by: u64) -> Time {
+        self.now.plus(Duration::from_nanos(by))
+    }
+
+    fn apply(&mut self, op: Op) {
+        match op {
+            Op::Start(by) => self.start(self.later(by)),
+            Op::Reset(which, by) => self.reset(which, self.later(by)),
+            Op::Cancel(which) => {
+                if let Some(key) = self.key(which) {
+                    let sleeper = self.waiting.remove(&key).unwrap();
+                    sleeper.timer.cancel();
+                }
+            }
+            Op::Advance(by) => {
+                self.now = self.later(by);
+                self.advance(usize::MAX);
+            }
+            Op::AdvanceLimited(by, limit) => {
+                self.now = self.later(by);
+                self.advance(limit);
+            }
+            Op::Sleep => {
+                let until = self.timers.lie_down();
+                let first = self.waiting.values().map(|sleeper| sleeper.deadline).min();
+                let latest = first.map_or(Time::NEVER, |first| time::Tick::after(first).time());
+                assert!(until.unwrap_or(Time::NEVER) <= latest, "sleeps past a deadline");
+                self.asleep = true;
+            }
+        }
+    }
+
+    fn start(&mut self, deadline: Time) {
+        let bell = Arc::new(Bell::default());
+        let timer = Arc::new(Timer::new(bell.clone().into()));
+        if self.register(&timer, deadline) {
+            self.waiting.insert(self.started, Sleeper { timer, bell, deadline });
+            self.started += 1;
+        }
+    }
+
+    fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> bool {
+        let until = self.timers.asleep_until.load(Ordering::Relaxed);
+        match self.timers.register(timer, deadline) {
+            Registered::Waiting { rouse } => {
+                let longer = until > time::Tick::after(deadline).time().as_nanos();
+                assert_eq!(rouse, self.asleep && longer);
+                self.asleep &= !rouse;
+                true
+            }
+            Registered::Elapsed => {
+                assert!(deadline <= self.now, "said to have passed, and has not");
+                false
+            }
+            Registered::Closed => unreachable!(),
+        }
+    }
+
+    fn reset(&mut self, which: usize, deadline: Time) {
+        let Some(key) = self.key(which) else { return };
+        let mut sleeper = self.waiting.remove(&key).unwrap();
+        sleeper.deadline = deadline;
+        let waits = !sleeper.timer.reset(deadline) || self.register(&sleeper.timer, deadline);
+        if waits {
+            self.waiting.insert(key, sleeper);
+        } else {
+            sleeper.timer.cancel();
+        }
+    }
+
+    fn key(&self, which: usize) -> Option<usize> {
+        let len = self.waiting.len();
+        self.waiting.keys().nth(which.checked_rem(len)?).copied()
+    }
+
+    fn advance(&mut self, limit: usize) {
+        self.asleep = false;
+        self.timers.rise();
+        let mut wakers = Vec::new();
+        let more = self.timers.advance(self.now, limit, &mut wakers);
+        assert!(wakers.len() <= limit);
+        wakers.into_iter().for_each(Waker::wake);
+        let now = self.now;
+        let due =
+            |sleeper: &Sleeper| time::Tick::after(sleeper.deadline) <= time::Tick::before(now);
+        for sleeper in self.waiting.values() {
+            let fired = sleeper.timer.has_fired();
+            assert_eq!(sleeper.bell.rings(), usize::from(fired));
+            assert!(!fired || sleeper.deadline <= now, "early");
+            assert!(fired || more || !due(sleeper), "due, and has not fired");
+        }
+        self.waiting.retain(|_, sleeper| !sleeper.timer.has_fired());
+        let first = self.waiting.values().map(|sleeper| sleeper.deadline).min();
+        let latest = first.map_or(Time::NEVER, |first| time::Tick::after(first).time());
+        assert!(self.timers.next() <= latest, "the hint is too late");
+    }
+}
+
+proptest! {
+    #[test]
+    fn as_in_the_model(ops in proptest::collection::vec(op(), 1..200)) {
+        let mut scene = Scene::new();
+        ops.into_iter().for_each(|op| scene.apply(op));
+        while scene.timers.next() < Time::NEVER {
+            scene.now = scene.timers.next();
+            scene.advance(2);
+        }
+        prop_assert!(scene.waiting.values().all(|sleeper| sleeper.deadline == Time::NEVER
+            || time::Tick::after(sleeper.deadline).time() == Time::NEVER));
+        scene.timers.close(&mut Vec::new());
+        prop_assert_eq!(scene.timers.register(&idle_timer(), Time::NEVER), Registered::Closed);
+    }
+}

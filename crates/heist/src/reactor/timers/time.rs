@@ -1,0 +1,100 @@
+//! Points in time, as timers see them.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+/// What times are counted from: the same for all runtimes, so that a timer may go from one to another.
+pub(super) static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Nanoseconds since the origin. What lies before the origin is the origin; what is too far away to be
+/// counted, after some 584 years, is [`NEVER`](Self::NEVER).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Time(u64);
+
+impl Time {
+    pub(crate) const ORIGIN: Time = Time(0);
+    /// A deadline that does not come.
+    pub(crate) const NEVER: Time = Time(u64::MAX);
+
+    #[inline]
+    pub(crate) fn of(instant: Instant) -> Time {
+        Time::between(*ORIGIN, instant)
+    }
+
+    /// What `instant` is, counted from `origin`.
+    #[inline]
+    fn between(origin: Instant, instant: Instant) -> Time {
+        Time::ORIGIN.plus(instant.saturating_duration_since(origin))
+    }
+
+    pub(crate) const fn from_nanos(nanos: u64) -> Time {
+        Time(nanos)
+    }
+
+    pub(crate) const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn plus(self, duration: Duration) -> Time {
+        Time(
+            u64::try_from(duration.as_nanos())
+                .map_or(u64::MAX, |nanos| self.0.saturating_add(nanos)),
+        )
+    }
+
+    /// How long it is from here to `later`; nothing if that was before.
+    pub(crate) fn until(self, later: Time) -> Duration {
+        Duration::from_nanos(later.0.saturating_sub(self.0))
+    }
+}
+
+/// Milliseconds since the origin: what a wheel goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Tick(pub(super) u64);
+
+impl Tick {
+    pub(super) const NANOS: u64 = 1_000_000;
+
+    /// The first one at which `deadline` has passed. A timer that waits for it is never early.
+    pub(super) const fn after(deadline: Time) -> Tick {
+        Tick(deadline.0.div_ceil(Tick::NANOS))
+    }
+
+    /// The last one that has passed at `now`.
+    pub(super) const fn before(now: Time) -> Tick {
+        Tick(now.0 / Tick::NANOS)
+    }
+
+    /// When it has passed.
+    pub(super) const fn time(self) -> Time {
+        Time(self.0.saturating_mul(Tick::NANOS))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_outside_is_the_nearest_inside() {
+        let origin = Instant::now() + Duration::from_secs(100);
+        assert_eq!(Time::between(origin, origin - Duration::from_secs(1)), Time::ORIGIN);
+        assert_eq!(Time::between(origin, origin + Duration::from_nanos(7)), Time::from_nanos(7));
+        let years = Duration::from_secs(600 * 365 * 24 * 3600);
+        assert_eq!(Time::between(origin, origin + years), Time::NEVER);
+        assert_eq!(Time::ORIGIN.plus(Duration::MAX), Time::NEVER);
+        assert_eq!(Time::NEVER.plus(Duration::from_nanos(1)), Time::NEVER);
+        assert_eq!(Time::NEVER.until(Time::ORIGIN), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_deadline_has_passed_at_its_tick_and_not_before() {
+        for (nanos, tick) in [(0, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)] {
+            let deadline = Time::from_nanos(nanos);
+            assert_eq!(Tick::after(deadline), Tick(tick));
+            assert!(Tick::after(deadline).time() >= deadline);
+        }
+        assert_eq!(Tick::before(Time::from_nanos(1_999_999)), Tick(1));
+        assert_eq!(Tick::after(Time::NEVER).time(), Time::NEVER);
+    }
+}

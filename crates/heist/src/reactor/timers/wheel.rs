@@ -1,0 +1,233 @@
+//! The wheel: six levels of 64 slots. A slot of the lowest level is a millisecond, one of the next 64 of
+//! them, and so on: two years in all. What is further away is put as far out as it goes, and moved on when
+//! its slot comes up.
+
+use super::slot::{Entry, Slot, Work};
+use super::time::{Tick, Time};
+use super::timer::{Timer, Visit};
+use std::sync::Arc;
+use std::task::Waker;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+const LEVELS: usize = 6;
+const SLOT_BITS: u32 = 6;
+const SLOTS: usize = 1 << SLOT_BITS;
+const TOP: usize = LEVELS - 1;
+
+/// How far ahead an entry can be put: one slot of the top level less than all of them, so that it is never
+/// the slot that we are in.
+const REACH: u64 = (1 << (SLOT_BITS * LEVELS as u32)) - (1 << (SLOT_BITS * TOP as u32));
+
+/// How many entries each insertion looks at, to drop those that are dead. With three, dead ones do not
+/// outnumber live ones for long, whoever inserts what when: see the README.
+const SWEPT: usize = 3;
+
+/// How many entries may be moved for one that may fire. Guessed: moving is much cheaper than waking.
+const MOVES: usize = 8;
+
+pub(super) struct Wheel {
+    /// Everything up to this tick has been taken out of its slot. Its own slot is empty in every level:
+    /// what is due then is in the level below, or in `work`.
+    now: Tick,
+    /// As many as LEVELS.
+    levels: Box<[Level]>,
+    /// What was in the slot that came up last, and has not been looked at yet.
+    work: Work,
+    /// Where the next insertion looks for dead entries.
+    sweeper: Sweeper,
+}
+
+struct Level {
+    /// A bit for each slot that is not empty.
+    occupied: u64,
+    /// For each slot that is not empty, a tick before which no entry in it is due.
+    earliest: [Tick; SLOTS],
+    slots: [Slot; SLOTS],
+}
+
+#[derive(Default, Clone, Copy)]
+struct Sweeper {
+    level: usize,
+    slot: usize,
+    index: usize,
+}
+
+impl Wheel {
+    pub(super) fn new(now: Tick) -> Self {
+        // One by one: all of them are too much for a small stack.
+        let level = |_| Level {
+            occupied: 0,
+            earliest: [Tick(0); SLOTS],
+            slots: std::array::from_fn(|_| Slot::default()),
+        };
+        Wheel {
+            now,
+            levels: (0..LEVELS).map(level).collect(),
+            work: Slot::default().into_work(),
+            sweeper: Sweeper::default(),
+        }
+    }
+
+    /// Takes an entry for `timer` and returns when it is due; nothing if the deadline has passed.
+    pub(super) fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> Option<Tick> {
+        let due = Tick::after(deadline);
+        if due <= self.now {
+            return None;
+        }
+        let number = timer.enter(deadline, due);
+        self.insert(Entry { timer: timer.clone(), number }, due);
+        self.sweep();
+        Some(due)
+    }
+
+    /// Fires at most `limit` timers whose deadline is not after `now`, and looks at a bounded number of
+    /// others. Returns whether there may be more.
+    pub(super) fn advance(&mut self, now: Time, limit: usize, wakers: &mut Vec<Waker>) -> bool {
+        let until = Tick::before(now);
+        // Others may have been here with a clock that they read later.
+        let now = now.max(self.now.time());
+        let mut fired = 0;
+        for _ in 0..limit.saturating_mul(MOVES) {
+            if fired == limit {
+                break;
+            }
+            let entry = loop {
+                match self.work.next() {
+                    Some(entry) => break entry,
+                    None if self.open_slot(until) => {}
+                    None => return false,
+                }
+            };
+            match entry.timer.visit(entry.number, now) {
+                Visit::Dead => {}
+                Visit::Later(due) => self.insert(entry, due),
+                Visit::Fired(waker) => {
+                    fired += 1;
+                    wakers.extend(waker);
+                }
+            }
+        }
+        self.next().is_some_and(|next| next <= until)
+    }
+
+    /// No entry is due before this tick; nothing if there are none. After dead entries it may be too early.
+    pub(super) fn next(&self) -> Option<Tick> {
+        if !self.work.is_done() {
+            return Some(self.now);
+        }
+        let (level, slot, _) = self.first_slot()?;
+        let Level { occupied, earliest, .. } = &self.levels[level];
+        if level < TOP {
+            return Some(earliest[slot]);
+        }
+        // Those that are too far away to have a slot of their own may lie before others.
+        let all = (0..SLOTS).filter(|slot| occupied & (1 << slot) != 0);
+        all.map(|slot| earliest[slot]).min()
+    }
+
+    /// Drops dead entries that would be next, after a look at no more than `looks`: before a sleep that they
+    /// would cut short.
+    pub(super) fn trim(&mut self, looks: usize) {
+        for _ in 0..looks {
+            let Some((level, slot, _)) = self.first_slot() else { return };
+            let entries = &self.levels[level].slots[slot];
+            let last = entries.len() - 1;
+            if !entries.get(last).is_some_and(Entry::is_dead) {
+                return;
+            }
+            self.remove(level, slot, last);
+        }
+    }
+
+    /// Takes everything out.
+    pub(super) fn close(self, wakers: &mut Vec<Waker>) {
+        let Wheel { levels, work, .. } = self;
+        let slots = levels.into_iter().flat_map(|level| level.slots).flat_map(Slot::into_work);
+        wakers.extend(work.chain(slots).filter_map(|entry| entry.timer.close(entry.number)));
+    }
+
+    /// The slot that comes up next, and when: that of the lowest level that has any. All that is in a level
+    /// comes before what is in the next one, since it lies within the slot of that one that we are in.
+    fn first_slot(&self) -> Option<(usize, usize, Tick)> {
+        let level = self.levels.iter().position(|level| level.occupied != 0)?;
+        let here = self.now.0 >> shift(level);
+        let ahead = self.levels[level].occupied.rotate_right(here as u32 % SLOTS as u32);
+        let number = here + u64::from(ahead.trailing_zeros());
+        Some((level, number as usize % SLOTS, Tick(number << shift(level))))
+    }
+
+    /// Goes on to the next slot, if it has come up by `until`.
+    fn open_slot(&mut self, until: Tick) -> bool {
+        match self.first_slot() {
+            Some((level, slot, start)) if start <= until => {
+                self.now = start;
+                self.levels[level].occupied &= !(1 << slot);
+                self.work = std::mem::take(&mut self.levels[level].slots[slot]).into_work();
+                true
+            }
+            _ => {
+                self.now = self.now.max(until);
+                false
+            }
+        }
+    }
+
+    /// Puts an entry into the slot of `due`, which is after `now`.
+    fn insert(&mut self, entry: Entry, due: Tick) {
+        debug_assert!(due > self.now);
+        let place = due.0.min(self.now.0 + REACH);
+        // The highest bit in which it differs from now says in which level it has a slot of its own.
+        let level = ((place ^ self.now.0).ilog2() / SLOT_BITS).min(TOP as u32) as usize;
+        let slot = (place >> shift(level)) as usize % SLOTS;
+        let Level { occupied, earliest, slots } = &mut self.levels[level];
+        let is_first = *occupied & (1 << slot) == 0;
+        if is_first || due < earliest[slot] {
+            earliest[slot] = due;
+        }
+        *occupied |= 1 << slot;
+        slots[slot].push(entry);
+    }
+
+    /// Looks at the next few entries, going round and round over all slots, and drops dead ones.
+    fn sweep(&mut self) {
+        for _ in 0..SWEPT {
+            let Some(entry) = self.entry_to_sweep() else { return };
+            if entry.is_dead() {
+                let Sweeper { level, slot, index } = self.sweeper;
+                self.remove(level, slot, index);
+            } else {
+                self.sweeper.index += 1;
+            }
+        }
+    }
+
+    /// Goes on to the next slot that is not empty when the end of one is reached.
+    fn entry_to_sweep(&mut self) -> Option<&Entry> {
+        let Sweeper { level, slot, index } = self.sweeper;
+        if self.levels[level].slots[slot].get(index).is_none() {
+            // Those behind it in its level, then those of the other levels, then all of its own.
+            let behind = self.levels[level].occupied & (!1 << slot);
+            let others = (level + 1..=level + LEVELS).map(|level| level % LEVELS);
+            let others = others.map(|level| (level, self.levels[level].occupied));
+            let mut all = std::iter::once((level, behind)).chain(others);
+            let (level, occupied) = all.find(|(_, occupied)| *occupied != 0)?;
+            self.sweeper = Sweeper { level, slot: occupied.trailing_zeros() as usize, index: 0 };
+        }
+        let Sweeper { level, slot, index } = self.sweeper;
+        self.levels[level].slots[slot].get(index)
+    }
+
+    fn remove(&mut self, level: usize, slot: usize, index: usize) {
+        let Level { occupied, slots, .. } = &mut self.levels[level];
+        slots[slot].swap_remove(index);
+        if slots[slot].is_empty() {
+            *occupied &= !(1 << slot);
+        }
+    }
+}
+
+fn shift(level: usize) -> u32 {
+    SLOT_BITS * level as u32
+}
