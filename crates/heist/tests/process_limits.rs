@@ -57,8 +57,10 @@ fn without_descriptors_there_is_an_error_and_nothing_leaks() {
     let mut plain = Command::new("true");
     let mut piped = Command::new("echo");
     piped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Nothing can be waited for at first, as that needs a descriptor.
+    // Nothing can be waited for at first, as that needs a descriptor. What was started in vain is
+    // killed.
     assert!(!try_with(0, &mut plain));
+    assert!(!try_with(0, Command::new("sleep").arg("1000")));
     let enough = |command: &mut Command| (0..20).map(|free| try_with(free, command)).collect();
     let plain: Vec<bool> = enough(&mut plain);
     let piped: Vec<bool> = enough(&mut piped);
