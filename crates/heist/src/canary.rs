@@ -84,8 +84,6 @@ pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark rela
 pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");
 /// A sleeper that sleeps elsewhere is not roused there.
 pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
-/// Who sleeps elsewhere says so while others can still hear what it would be roused by.
-pub(crate) const PARKER_AWAY_TOO_EARLY: Canary = Canary::new("parker away too early");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
 /// Sysmon does not order its wish for a seat before its look at the worker's tick.

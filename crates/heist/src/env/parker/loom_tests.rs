@@ -2,7 +2,7 @@
 
 use super::Parker;
 use crate::canary;
-use heist_sync::{Mutex, UnsafeCell};
+use heist_sync::{Canary, Mutex, UnsafeCell};
 use loom::thread;
 
 struct Scene {
@@ -56,6 +56,9 @@ fn loom_canary_not_roused() {
     canary::PARKER_NOT_ROUSED.model(a_message_elsewhere);
 }
 
+/// Who sleeps elsewhere says so while others can still hear what it would be roused by.
+const AWAY_TOO_EARLY: Canary = Canary::new("parker away too early");
+
 /// The same, and somebody looks at the place where it sleeps, as one looks at a reactor: if nobody is there.
 /// What rouses is then heard by that one.
 fn a_look_beside_it() {
@@ -63,7 +66,7 @@ fn a_look_beside_it() {
     let bell: &'static Parker = Box::leak(Box::new(Parker::new()));
     let turn: &'static Mutex<()> = Box::leak(Box::new(Mutex::new(())));
     let sleeper = thread::spawn(move || {
-        let early = canary::PARKER_AWAY_TOO_EARLY.sings();
+        let early = AWAY_TOO_EARLY.sings();
         let lock = || turn.lock().unwrap();
         let bed = (!early).then(lock);
         let is_woken = parker.park_in(|| {
@@ -90,7 +93,7 @@ fn loom_i1_a_wake_up_beside_a_look() {
 #[test]
 #[should_panic(expected = "deadlock")]
 fn loom_canary_away_too_early() {
-    canary::PARKER_AWAY_TOO_EARLY.model(a_look_beside_it);
+    AWAY_TOO_EARLY.model(a_look_beside_it);
 }
 
 #[test]

@@ -75,6 +75,7 @@ pub(super) enum Visit {
 
 impl Timer {
     /// One that is registered nowhere. `waker` is called when it has been and fires.
+    #[cfg(test)]
     pub(crate) fn new(waker: Waker) -> Self {
         let state = State {
             deadline: Time::NEVER,
