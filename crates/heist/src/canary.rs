@@ -104,10 +104,10 @@ pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
 /// A poll that finds a timer waiting does not look again before it leaves its waker.
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
-/// A timer that is moved to an earlier time keeps its entry.
-pub(crate) const TIMER_RESET_LAZY: Canary = Canary::new("timer reset lazy");
 /// An entry that does not count any more fires its timer.
 pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
+/// A timer is put into a wheel that is closed, or being closed.
+pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
 /// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
 pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");
 /// An event is told before what led to it is visible.

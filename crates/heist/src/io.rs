@@ -5,7 +5,8 @@
 //! are those of the tokio crate. They take no part in the budget of
 //! [`task::coop`](crate::task::coop), as said in [`sync`](crate::sync).
 //!
-//! [`stdin`], [`stdout`] and [`stderr`] are heist's, and go through blocking threads.
+//! [`stdin`], [`stdout`] and [`stderr`] are heist's, and go through blocking threads. With the feature
+//! `futures-io`, the module `compat` has wrappers to and from the traits of that crate.
 //!
 //! Descriptors that heist does not know are waited for with [`unix::AsyncFd`].
 //!
@@ -26,6 +27,8 @@
 
 mod async_fd;
 pub(crate) mod background;
+#[cfg(feature = "futures-io")]
+pub mod compat;
 mod stdio;
 
 pub use crate::reactor::io::{Interest, Ready};

@@ -26,6 +26,14 @@
 //! | [`process`], [`signal`] | child processes; signals of the system |
 //! | [`sync`] | channels and locks, from the tokio crate without its runtime |
 //!
+//! # Features
+//!
+//! | feature | what |
+//! |---|---|
+//! | `futures-io` | `io::compat`: wrappers to and from the I/O traits of the futures-io crate |
+//! | `tracing` | warnings are events of the tracing crate: those of stalls, and what is else said on stderr |
+//! | `fs`, `full`, `io-std`, `io-uring`, `io-util`, `macros`, `net`, `parking_lot`, `process`, `rt`, `rt-multi-thread`, `schedule-latency`, `signal`, `sync`, `taskdump`, `test-util`, `time` | Tokio's names, accepted so that the one line in the manifest is all there is to change. They switch nothing on or off: what heist has is there without them |
+//!
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
 //! long a steal takes, that one attempt to steal succeeds, and the exact number of threads.
 #![warn(missing_docs)]
@@ -33,10 +41,14 @@
 mod canary;
 mod env;
 pub mod fs;
+#[cfg(feature = "hyper")]
+pub mod hyper;
 pub mod io;
 mod metrics;
 pub mod net;
 pub mod process;
+#[cfg(feature = "quinn")]
+pub mod quinn;
 mod reactor;
 pub mod runtime;
 mod scheduler;

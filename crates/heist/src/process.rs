@@ -1,7 +1,7 @@
 //! Child processes, awaited.
 //!
-//! [`Command`] is built like [`std::process::Command`]; what it starts is a [`Child`], whose exit is awaited,
-//! and whose pipes are read and written like any other stream.
+//! [`Command`] is built like [`std::process::Command`]; what it starts is a [`Child`], whose exit
+//! is awaited, and whose pipes are read and written like any other stream.
 //!
 //! ```
 //! use heist::process::Command;
@@ -40,16 +40,18 @@
 //!
 //! # Children that nobody waits for
 //!
-//! Dropping a [`Child`] does not end the process, unless [`kill_on_drop`](Command::kill_on_drop) says so. Either way the
-//! runtime waits for it in the background, so that no zombie is left. If the runtime is shut down before the
-//! child exits, the next runtime that starts a process takes that over; if there is none, a zombie may stay until this
-//! process ends. Where that matters, await [`wait`](Child::wait) or [`kill`](Child::kill).
+//! Dropping a [`Child`] does not end the process, unless [`kill_on_drop`](Command::kill_on_drop)
+//! says so. Either way the runtime waits for it in the background, so that no zombie is left. If
+//! the runtime is shut down before the child exits, the next runtime that starts a process takes
+//! that over; if there is none, a zombie may stay until this process ends. Where that matters,
+//! await [`wait`](Child::wait) or [`kill`](Child::kill).
 //!
 //! # Fine print
 //!
-//! Starting a process blocks the thread for the time of a `fork` and `exec`. On Linux 5.3 and newer the exit of a child is
-//! told by a descriptor of its own (`pidfd`), elsewhere, or where that is forbidden, by `SIGCHLD`. Nobody else should wait for
-//! the children of this module: `waitpid(-1, …)` takes their status away, and so does ignoring `SIGCHLD`.
+//! Starting a process blocks the thread for the time of a `fork` and `exec`. On Linux 5.3 and newer
+//! the exit of a child is told by a descriptor of its own (`pidfd`), elsewhere, or where that is
+//! forbidden, by `SIGCHLD`. Nobody else should wait for the children of this module: `waitpid(-1,
+//! …)` takes their status away, and so does ignoring `SIGCHLD`.
 
 mod child;
 mod command;

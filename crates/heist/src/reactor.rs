@@ -17,6 +17,7 @@ pub(crate) use shut_down::ShutDown;
 
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
+use heist_sync::Barrier;
 use io::Sources;
 use poller::{Events, Poller};
 use std::cell::Cell;
@@ -29,12 +30,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
-use timers::{Clock, Registered, Time, Timer, Timers};
+use timers::{Clock, EntryOf, Registered, Time, Timer, Timers};
 
 /// The reactors of a runtime, one a seat.
 pub(crate) struct Reactors {
     reactors: Box<[CachePadded<Reactor>]>,
     guard: Option<Guard>,
+    barrier: Barrier,
     pub(crate) clock: Arc<Clock>,
     /// Who gets the next source or timer that comes from no seat; counts on and on.
     next: AtomicUsize,
@@ -106,7 +108,8 @@ impl Reactors {
         let reactors = (0..seats).map(reactor).collect::<std_io::Result<Box<[_]>>>()?;
         let guard = || Guard::new(reactors.iter().map(|reactor| &**reactor));
         let guard = is_guarded.then(guard).transpose()?;
-        Ok(Reactors { reactors, guard, clock, next: AtomicUsize::new(0), has_io, has_time })
+        let (barrier, next) = (Barrier::detect(), AtomicUsize::new(0));
+        Ok(Reactors { reactors, guard, barrier, clock, next, has_io, has_time })
     }
 
     /// Whether tasks may wait for I/O.
@@ -154,8 +157,14 @@ impl Reactors {
     }
 
     /// The timer waits for `deadline`, at the reactor of this seat.
-    pub(crate) fn register(&self, seat: usize, timer: &Arc<Timer>, deadline: Time) -> Registered {
-        let registered = self[seat].timers.register(timer, deadline);
+    pub(crate) fn register(
+        &self,
+        seat: usize,
+        timer: &Arc<Timer>,
+        deadline: Time,
+        entry: EntryOf,
+    ) -> Registered {
+        let registered = self[seat].timers.register(timer, deadline, entry);
         if let Registered::Waiting { rouse } = registered {
             if rouse {
                 self[seat].rouse();
@@ -230,20 +239,11 @@ impl Reactor {
         harvest.deliver()
     }
 
-    /// Sleeps until there is something to deliver, or somebody [`rouse`](Self::rouse)s it. It may wake up for
-    /// nothing. A clock that stands still is moved on to the next timer instead, if it `may_jump`.
-    pub(crate) fn sleep(&self, may_jump: impl FnOnce() -> bool) -> Harvest<'_> {
+    /// For who is going to sleep in it. From now on nobody else hears the bell; so whoever may have to be
+    /// [`rouse`](Self::rouse)d says so after this.
+    pub(crate) fn bed(&self) -> Bed<'_> {
         // Others have the lock for a moment only.
-        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut harvest = Harvest { reactor: self, turn, now: self.clock.now() };
-        let until = self.timers.lie_down();
-        match until {
-            Some(until) if self.clock.is_stopped() => harvest.wait_or_jump(until, may_jump),
-            _ => harvest.wait(until.map(|until| harvest.now.until(until))),
-        }
-        self.timers.rise();
-        harvest.now = self.clock.now();
-        harvest
+        Bed { reactor: self, turn: self.turn.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
@@ -255,6 +255,42 @@ impl Reactor {
     fn until_next_timer(&self) -> Option<Duration> {
         let next = self.timers.next();
         (next != Time::NEVER).then(|| self.clock.now().until(next))
+    }
+}
+
+/// For tests of what happens beside a look.
+#[cfg(all(test, not(loom)))]
+impl Reactor {
+    /// A look, and something else in the middle of it.
+    pub(crate) fn turn_beside(&self, meanwhile: impl FnOnce()) {
+        let Bed { reactor, turn } = self.bed();
+        let mut harvest = Harvest { reactor, turn, now: self.clock.now() };
+        meanwhile();
+        harvest.wait(Some(Duration::ZERO));
+        harvest.deliver();
+    }
+}
+
+/// The right to sleep in a reactor.
+pub(crate) struct Bed<'a> {
+    reactor: &'a Reactor,
+    turn: MutexGuard<'a, Turn>,
+}
+
+impl<'a> Bed<'a> {
+    /// Sleeps until there is something to deliver, or the reactor is roused. It may wake up for nothing. A
+    /// clock that stands still is moved on to the next timer instead, if it `may_jump`.
+    pub(crate) fn sleep(self, may_jump: impl FnOnce() -> bool) -> Harvest<'a> {
+        let Bed { reactor, turn } = self;
+        let mut harvest = Harvest { reactor, turn, now: reactor.clock.now() };
+        let until = reactor.timers.lie_down();
+        match until {
+            Some(until) if reactor.clock.is_stopped() => harvest.wait_or_jump(until, may_jump),
+            _ => harvest.wait(until.map(|until| harvest.now.until(until))),
+        }
+        reactor.timers.rise();
+        harvest.now = reactor.clock.now();
+        harvest
     }
 }
 

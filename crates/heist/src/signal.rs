@@ -1,9 +1,9 @@
 //! Signals that the system sends to the process.
 //!
-//! The first time that somebody listens to a kind of signal, a handler is installed that replaces what
-//! the system would do otherwise. It stays **for as long as the process lives**, also when nobody
-//! listens any more: a program that has once awaited [`ctrl_c`] is not ended by Ctrl-C from then on. Handlers
-//! that others have installed before are called too.
+//! The first time that somebody listens to a kind of signal, a handler is installed that replaces
+//! what the system would do otherwise. It stays **for as long as the process lives**, also when
+//! nobody listens any more: a program that has once awaited [`ctrl_c`] is not ended by Ctrl-C from
+//! then on. Handlers that others have installed before are called too.
 //!
 //! ```no_run
 //! use heist::signal;
@@ -40,7 +40,8 @@ use unix::{SignalKind, signal};
 /// ```
 /// # use heist::signal;
 /// # fn somebody_presses_ctrl_c() {
-/// #     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT).unwrap();
+/// #     use rustix::process::{Signal, getpid, kill_process};
+/// #     kill_process(getpid(), Signal::INT).unwrap();
 /// # }
 /// # let rt = heist::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 /// # rt.block_on(async {

@@ -213,3 +213,24 @@ fn a_panic_in_a_poll_does_not_spoil_the_next_budget() {
     let task = rt.spawn(poll_fn(|cx| Poll::Ready(take_all(cx))));
     assert_eq!(rt.block_on(task).unwrap(), BUDGET);
 }
+
+/// W9: a socket that always has something to read lets others go first.
+#[test]
+fn w9_a_socket_takes_budget() {
+    use heist::io::{AsyncReadExt, AsyncWriteExt};
+    use heist::net::UnixStream;
+
+    const BYTES: usize = 2000;
+    let rt = heist::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    rt.block_on(async {
+        let (mut reader, mut writer) = UnixStream::pair().unwrap();
+        writer.write_all(&[0; BYTES]).await.unwrap();
+        let other = heist::spawn(async {});
+        let mut read = 0;
+        while !other.is_finished() {
+            reader.read_u8().await.unwrap();
+            read += 1;
+        }
+        assert!(read <= 256, "{read} bytes were read in one poll");
+    });
+}

@@ -12,6 +12,7 @@ use heist::runtime::{Builder, Runtime, is_rt_shutdown_err};
 use held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
 use std::io::{ErrorKind, IoSlice, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -303,6 +304,50 @@ async fn a_failed_write_is_not_forgotten_by_what_comes_between() {
         assert_eq!(error.raw_os_error(), Some(NOT_WRITABLE), "{between}");
         file.flush().await.unwrap();
     }
+}
+
+/// No thread can be started, so nothing is written; whoever asks next is told.
+#[test]
+fn a_write_that_has_no_thread_is_reported_too() {
+    // The standard library refuses such a name.
+    let rt = Builder::new_current_thread().thread_name("\0").build().unwrap();
+    let place = Place::with("");
+    let mut file = place.open();
+    rt.block_on(async {
+        assert_eq!(file.write(b"a").await.unwrap(), 1);
+        file.sync_all().await.unwrap_err();
+        let error = file.flush().await.unwrap_err();
+        assert!(error.to_string().contains("no thread"), "{error}");
+        file.flush().await.unwrap();
+    });
+    assert_eq!(place.contents(), "");
+}
+
+/// What is written to is full: the write ends when somebody reads.
+#[test]
+fn what_asks_for_a_quiet_file_waits_for_a_write() {
+    let rt = Builder::new_current_thread().build().unwrap();
+    let (mut reader, writer) = UnixStream::pair().unwrap();
+    let mut file = File::from(OwnedFd::from(writer));
+    let bytes = vec![b'x'; 1_000_000];
+    rt.block_on(async {
+        assert_eq!(file.write(&bytes).await.unwrap(), bytes.len());
+        {
+            let mut syncing = std::pin::pin!(file.sync_all());
+            let mut cloning = std::pin::pin!(file.try_clone());
+            for _ in 0..20 {
+                assert!(poll_once(syncing.as_mut()).is_pending());
+                assert!(poll_once(cloning.as_mut()).is_pending());
+                // This does not wait, and takes as long.
+                file.metadata().await.unwrap();
+            }
+            let drain = std::thread::spawn(move || reader.read_exact(&mut vec![0; 1_000_000]));
+            assert_eq!(syncing.await.unwrap_err().kind(), ErrorKind::InvalidInput);
+            cloning.await.unwrap();
+            drain.join().unwrap().unwrap();
+        }
+        file.flush().await.unwrap();
+    });
 }
 
 /// The error waits to be reported, and a read is on its way: what needs a quiet file waits for it.

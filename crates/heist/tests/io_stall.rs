@@ -175,3 +175,24 @@ fn l3_stepping_aside_beside_requests() {
         rt.block_on(stepping).unwrap();
     }
 }
+
+/// W1, F3: a worker that always has something to run looks at its reactor all the same.
+#[test]
+fn w1_a_worker_that_never_rests_serves_its_sockets() {
+    for is_pinned in [false, true] {
+        let rt = runtime(1, false);
+        let address = serve(&rt);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let busy = async move {
+            while !seen.load(Ordering::Relaxed) {
+                heist::task::yield_now().await;
+            }
+        };
+        let busy = if is_pinned { rt.spawn_pinned(|| busy) } else { rt.spawn(busy) };
+        let mut client = Client::connect(address);
+        (0..100).for_each(|number| client.ping(number));
+        is_over.store(true, Ordering::Relaxed);
+        rt.block_on(busy).unwrap();
+    }
+}

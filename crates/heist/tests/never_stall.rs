@@ -380,20 +380,23 @@ fn i1_a_spare_that_does_not_come_keeps_nobody_asleep() {
 /// The same for one that takes its time: its thread has to be started first.
 #[test]
 fn i1_a_spare_that_takes_its_time_keeps_nobody_asleep() {
-    let (is_slow, hold) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(())));
-    let (slow, held) = (Arc::clone(&is_slow), Arc::clone(&hold));
+    const WORKERS: usize = 4;
+    let (started, hold) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(())));
+    let (starting, held) = (Arc::clone(&started), Arc::clone(&hold));
     let rt = Builder::new_multi_thread()
-        .worker_threads(4)
+        .worker_threads(WORKERS)
         .on_thread_start(move || {
-            if slow.load(Ordering::Relaxed) {
+            if starting.fetch_add(1, Ordering::Relaxed) >= WORKERS {
                 drop(held.lock());
             }
         })
         .build()
         .unwrap();
-    (0..100).for_each(|number| assert_eq!(in_task(&rt, move || number), number));
+    // The base workers are not slow, however late they are.
+    while started.load(Ordering::Relaxed) < WORKERS {
+        thread::yield_now();
+    }
     let guard = hold.lock().unwrap();
-    is_slow.store(true, Ordering::Relaxed);
     let (go, gone) = mpsc::channel::<()>();
     let (begun, begins) = mpsc::channel();
     let aside = rt.spawn(async move {

@@ -1,4 +1,5 @@
-//! Starting processes without file descriptors to spare: an error, or a child; and nothing is left over.
+//! Starting processes without file descriptors to spare: an error, or a child; and nothing is left
+//! over.
 //!
 //! The limit is the whole process's, so there is one test.
 
@@ -23,7 +24,8 @@ fn with_free<R>(free: usize, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Starts `command` with so many descriptors free, waits for it if it is there, and says whether it was.
+/// Starts `command` with so many descriptors free, waits for it if it is there, and says whether it
+/// was.
 fn try_with(free: usize, command: &mut Command) -> bool {
     let rt = rt();
     // What the runtime keeps open for good is opened before it is counted.
@@ -55,8 +57,10 @@ fn without_descriptors_there_is_an_error_and_nothing_leaks() {
     let mut plain = Command::new("true");
     let mut piped = Command::new("echo");
     piped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Nothing can be waited for at first, as that needs a descriptor.
+    // Nothing can be waited for at first, as that needs a descriptor. What was started in vain is
+    // killed.
     assert!(!try_with(0, &mut plain));
+    assert!(!try_with(0, Command::new("sleep").arg("1000")));
     let enough = |command: &mut Command| (0..20).map(|free| try_with(free, command)).collect();
     let plain: Vec<bool> = enough(&mut plain);
     let piped: Vec<bool> = enough(&mut piped);

@@ -115,7 +115,8 @@ fn pipes_are_there_if_they_were_asked_for() {
     });
 }
 
-/// `status` waits for no pipe: neither for input that nobody sends, nor for output that nobody reads.
+/// `status` waits for no pipe: neither for input that nobody sends, nor for output that nobody
+/// reads.
 #[test]
 fn status_closes_the_pipes() {
     current_thread().block_on(async {

@@ -1,4 +1,5 @@
-//! Children where a sandbox forbids `pidfd_open`, or where somebody traces them: `SIGCHLD` tells of their exit.
+//! Children where a sandbox forbids `pidfd_open`, or where somebody traces them: `SIGCHLD` tells of
+//! their exit.
 
 mod support;
 

@@ -15,7 +15,8 @@ fn current_thread() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Sends itself a signal, and waits for it, again and again. One that is lost is waited for for ever.
+/// Sends itself a signal, and waits for it, again and again. One that is lost is waited for for
+/// ever.
 fn talk_to_oneself(rt: &Runtime) {
     rt.block_on(async {
         let mut listener = signal(SignalKind::user_defined1()).unwrap();

@@ -1,7 +1,8 @@
 //! Signals: who is told of them, and what else may go wrong.
 //!
-//! Signals are the whole process's, and tests run beside each other: each test has a kind of its own.
-//! A signal is raised in the thread that sends it, so that its handler has run when that returns.
+//! Signals are the whole process's, and tests run beside each other: each test has a kind of its
+//! own. A signal is raised in the thread that sends it, so that its handler has run when that
+//! returns.
 
 mod support;
 
@@ -152,7 +153,8 @@ fn some_signals_cannot_be_listened_to() {
             let error = signal(SignalKind::from_raw(number)).unwrap_err();
             assert!(error.to_string().contains("there is no signal"), "{error}");
         }
-        // Between those that have names and the real-time ones are some that the C library keeps for itself.
+        // Between those that have names and the real-time ones are some that the C library keeps
+        // for itself.
         assert!(signal(SignalKind::from_raw(32)).is_err());
         assert!(signal(SignalKind::from_raw(32)).is_err(), "also the second time");
     });

@@ -23,7 +23,7 @@ fn warn(message: &str) {
 pub(crate) struct Once(AtomicBool);
 
 impl Once {
-    fn warn(&self, message: impl Display) {
+    pub(crate) fn warn(&self, message: impl Display) {
         // Relaxed: who comes first says it, and nothing else depends on that.
         if !self.0.swap(true, Ordering::Relaxed) {
             warn(&message.to_string());

@@ -3,13 +3,14 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Readable when the process has exited. `pid` must be that of a child that nobody has waited for. Fails
-/// where the system has no such thing, or a sandbox forbids it.
+/// Readable when the process has exited. `pid` must be that of a child that nobody has waited for.
+/// Fails where the system has no such thing, or a sandbox forbids it.
 pub(crate) fn open(pid: u32) -> io::Result<OwnedFd> {
     system::open(pid)
 }
 
-/// Whether it has exited. That does not mean that it can be waited for: somebody who traces it is first.
+/// Whether it has exited. That does not mean that it can be waited for: somebody who traces it is
+/// first.
 pub(crate) fn has_exited(pidfd: &impl AsFd) -> bool {
     system::has_exited(pidfd)
 }

@@ -211,7 +211,6 @@ impl File {
     ///
     /// # Errors
     /// The file itself if a read, a write or something else is going on.
-    #[expect(clippy::result_large_err, reason = "the signature is Tokio's")]
     pub fn try_into_std(mut self) -> Result<StdFile, File> {
         match Arc::try_unwrap(self.std) {
             Ok(std) => Ok(std),

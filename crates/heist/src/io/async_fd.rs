@@ -1,6 +1,10 @@
-//! A descriptor of the user's own, and guards that say what it was ready for.
+//! A descriptor of the user's own.
 
-use crate::reactor::io::{Direction, Evented, Interest, Ready, ReadyEvent};
+mod guard;
+
+pub use guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard, TryIoError};
+
+use crate::reactor::io::{Direction, Evented, Interest, ReadyEvent};
 use crate::runtime::Handle;
 use crate::task::coop;
 use rustix::io::Errno;
@@ -200,7 +204,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
         let event = ready!(self.poll_ready(cx, Direction::Read))?;
-        Poll::Ready(Ok(AsyncFdReadyGuard { async_fd: self, event: Some(event) }))
+        Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
     /// The same, with a guard that lends out what the descriptor belongs to for changing.
@@ -212,7 +216,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
         let event = ready!(self.poll_ready(cx, Direction::Read))?;
-        Poll::Ready(Ok(AsyncFdReadyMutGuard { async_fd: self, event: Some(event) }))
+        Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
     /// Waits until it may be writable, for the task that calls this last.
@@ -224,7 +228,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
         let event = ready!(self.poll_ready(cx, Direction::Write))?;
-        Poll::Ready(Ok(AsyncFdReadyGuard { async_fd: self, event: Some(event) }))
+        Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
     /// The same, with a guard that lends out what the descriptor belongs to for changing.
@@ -236,7 +240,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
         let event = ready!(self.poll_ready(cx, Direction::Write))?;
-        Poll::Ready(Ok(AsyncFdReadyMutGuard { async_fd: self, event: Some(event) }))
+        Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
     fn poll_ready(
@@ -256,7 +260,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// If the runtime was shut down.
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         let event = self.evented.ready(interest).await?;
-        Ok(AsyncFdReadyGuard { async_fd: self, event: Some(event) })
+        Ok(AsyncFdReadyGuard::new(self, event))
     }
 
     /// The same, with a guard that lends out what the descriptor belongs to for changing.
@@ -268,7 +272,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         interest: Interest,
     ) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
         let event = self.evented.ready(interest).await?;
-        Ok(AsyncFdReadyMutGuard { async_fd: self, event: Some(event) })
+        Ok(AsyncFdReadyMutGuard::new(self, event))
     }
 
     /// Waits until it may be readable.
@@ -393,136 +397,6 @@ impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
         f.debug_struct("AsyncFd").field("inner", self.get_ref()).finish()
     }
 }
-
-/// That a descriptor was ready when somebody waited for it. It counts as ready until one of these says
-/// that it is not, with [`try_io`](Self::try_io) or [`clear_ready`](Self::clear_ready).
-#[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
-pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
-    async_fd: &'a AsyncFd<T>,
-    event: Option<ReadyEvent>,
-}
-
-/// As [`AsyncFdReadyGuard`], with the sole use of the descriptor.
-#[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
-pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
-    async_fd: &'a mut AsyncFd<T>,
-    event: Option<ReadyEvent>,
-}
-
-/// What both guards can do.
-macro_rules! guard {
-    ($guard:ident, $debug:literal) => {
-        impl<T: AsRawFd> $guard<'_, T> {
-            /// It is not ready any more, as an operation has shown. What became ready since is kept, and
-            /// so is that it was closed.
-            pub fn clear_ready(&mut self) {
-                if let Some(event) = self.event.take() {
-                    self.async_fd.evented.clear_ready(event);
-                }
-            }
-
-            /// The same for some of what it was ready for.
-            pub fn clear_ready_matching(&mut self, ready: Ready) {
-                if let Some(event) = self.event.take() {
-                    self.async_fd.evented.clear_ready(event.with_ready(ready));
-                    let left = event.with_ready(event.ready - ready);
-                    self.event = Some(left).filter(|left| !left.ready.is_empty());
-                }
-            }
-
-            /// It is still ready. Does nothing, and says so.
-            pub fn retain_ready(&mut self) {}
-
-            /// What it was ready for, without what was cleared.
-            pub fn ready(&self) -> Ready {
-                self.event.map_or(Ready::EMPTY, |event| event.ready)
-            }
-        }
-
-        impl<T: AsRawFd + fmt::Debug> fmt::Debug for $guard<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct($debug).field("async_fd", &self.async_fd).finish()
-            }
-        }
-    };
-}
-
-guard!(AsyncFdReadyGuard, "ReadyGuard");
-guard!(AsyncFdReadyMutGuard, "MutReadyGuard");
-
-impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
-    /// Calls `f`. If that returns `WouldBlock`, which it must do only if the descriptor said so, it is
-    /// not ready any more.
-    ///
-    /// # Errors
-    /// If `f` returned `WouldBlock`. Its other errors are in the `Ok`.
-    pub fn try_io<R>(
-        &mut self,
-        f: impl FnOnce(&'a AsyncFd<T>) -> io::Result<R>,
-    ) -> Result<io::Result<R>, TryIoError> {
-        match f(self.async_fd) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.clear_ready();
-                Err(TryIoError(()))
-            }
-            result => Ok(result),
-        }
-    }
-
-    /// What was waited for.
-    pub fn get_ref(&self) -> &'a AsyncFd<T> {
-        self.async_fd
-    }
-
-    /// What its descriptor belongs to.
-    pub fn get_inner(&self) -> &'a T {
-        self.async_fd.get_ref()
-    }
-}
-
-impl<T: AsRawFd> AsyncFdReadyMutGuard<'_, T> {
-    /// Calls `f`. If that returns `WouldBlock`, which it must do only if the descriptor said so, it is
-    /// not ready any more.
-    ///
-    /// # Errors
-    /// If `f` returned `WouldBlock`. Its other errors are in the `Ok`.
-    pub fn try_io<R>(
-        &mut self,
-        f: impl FnOnce(&mut AsyncFd<T>) -> io::Result<R>,
-    ) -> Result<io::Result<R>, TryIoError> {
-        match f(self.async_fd) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.clear_ready();
-                Err(TryIoError(()))
-            }
-            result => Ok(result),
-        }
-    }
-
-    /// What was waited for.
-    pub fn get_ref(&self) -> &AsyncFd<T> {
-        self.async_fd
-    }
-
-    /// What was waited for.
-    pub fn get_mut(&mut self) -> &mut AsyncFd<T> {
-        self.async_fd
-    }
-
-    /// What its descriptor belongs to.
-    pub fn get_inner(&self) -> &T {
-        self.async_fd.get_ref()
-    }
-
-    /// What its descriptor belongs to.
-    pub fn get_inner_mut(&mut self) -> &mut T {
-        self.async_fd.get_mut()
-    }
-}
-
-/// The descriptor was not ready after all.
-#[derive(Debug)]
-pub struct TryIoError(());
 
 /// A descriptor could not be registered. It has what the descriptor belongs to.
 pub struct AsyncFdRegisterError<T> {

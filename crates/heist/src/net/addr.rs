@@ -176,7 +176,8 @@ impl ToSocketAddrs for &[SocketAddr] {}
 
 impl Resolve for &[SocketAddr] {
     fn resolve(&self, _: Internal) -> Lookup {
-        Lookup::Known(Addresses::Many(self.to_vec().into_iter()))
+        let addresses = Vec::from(&**self);
+        Lookup::Known(Addresses::Many(addresses.into_iter()))
     }
 }
 

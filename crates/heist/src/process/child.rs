@@ -15,13 +15,13 @@ use std::task::{Context, Poll, ready};
 
 /// A child process that [`Command::spawn`](super::Command::spawn) has started.
 ///
-/// Dropping it does not end the process, unless [`kill_on_drop`](super::Command::kill_on_drop) says so; what
-/// becomes of it is told in the [module](super#children-that-nobody-waits-for).
+/// Dropping it does not end the process, unless [`kill_on_drop`](super::Command::kill_on_drop) says
+/// so; what becomes of it is told in the [module](super#children-that-nobody-waits-for).
 #[derive(Debug)]
 pub struct Child {
     process: Process,
-    /// Our end of its standard input, if that is [piped](std::process::Stdio::piped). Take it out to keep it
-    /// open beside [`wait`](Self::wait).
+    /// Our end of its standard input, if that is [piped](std::process::Stdio::piped). Take it out
+    /// to keep it open beside [`wait`](Self::wait).
     pub stdin: Option<ChildStdin>,
     /// Our end of its standard output, if that is piped.
     pub stdout: Option<ChildStdout>,
@@ -44,8 +44,8 @@ struct Running {
 }
 
 impl Child {
-    /// For a process that was just started. If the runtime cannot wait for it or use its pipes it is killed, as its
-    /// starter is told that there is none.
+    /// For a process that was just started. If the runtime cannot wait for it or use its pipes it
+    /// is killed, as its starter is told that there is none.
     pub(super) fn new(
         mut child: std::process::Child,
         reactors: &Arc<Reactors>,
@@ -67,8 +67,8 @@ impl Child {
         Ok(Child { process: Process::Runs(running), stdin, stdout, stderr })
     }
 
-    /// Its number in the system; `None` once [`wait`](Self::wait) or [`try_wait`](Self::try_wait) has told that it has
-    /// exited, for then the number may be another's.
+    /// Its number in the system; `None` once [`wait`](Self::wait) or [`try_wait`](Self::try_wait)
+    /// has told that it has exited, for then the number may be another's.
     pub fn id(&self) -> Option<u32> {
         match &self.process {
             Process::Runs(running) => running.reaper.as_ref().map(Reaper::id),
@@ -76,13 +76,13 @@ impl Child {
         }
     }
 
-    /// Waits until it has exited. Our end of its standard input is closed first, if it was not taken out: it
-    /// may wait for more. Once it is told the status stays the same.
+    /// Waits until it has exited. Our end of its standard input is closed first, if it was not
+    /// taken out: it may wait for more. Once it is told the status stays the same.
     ///
     /// May be dropped at any time, and called again.
     ///
-    /// A child whose output is piped, and that writes more than fits into the pipe, does not exit until somebody reads it: see
-    /// [`wait_with_output`](Self::wait_with_output).
+    /// A child whose output is piped, and that writes more than fits into the pipe, does not exit
+    /// until somebody reads it: see [`wait_with_output`](Self::wait_with_output).
     ///
     /// # Errors
     /// If somebody else has waited for it, so that its status is lost.
@@ -165,15 +165,15 @@ impl Child {
         Ok(())
     }
 
-    /// Waits for its end while reading what it writes to standard output and standard error, as far as they are piped.
-    /// Our end of its standard input is closed first, if it was not taken out.
+    /// Waits for its end while reading what it writes to standard output and standard error, as far
+    /// as they are piped. Our end of its standard input is closed first, if it was not taken out.
     ///
     /// # Errors
     /// Those of [`wait`](Self::wait), and those of reading.
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (mut stdout, mut stderr) = (self.stdout.take(), self.stderr.take());
-        // The pipes are kept until all is done: a child that writes on after one of them has failed would be
-        // ended by SIGPIPE, and would seem to have gone wrong by itself.
+        // The pipes are kept until all is done: a child that writes on after one of them has failed
+        // would be ended by SIGPIPE, and would seem to have gone wrong by itself.
         let (status, stdout, stderr) =
             crate::try_join!(self.wait(), read_all(&mut stdout), read_all(&mut stderr))?;
         Ok(Output { status, stdout, stderr })

@@ -28,8 +28,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// For `program`, which is looked for in `PATH` unless it has a slash in it. Without arguments; with the environment, working
-    /// directory and standard streams of this process.
+    /// For `program`, which is looked for in `PATH` unless it has a slash in it. Without arguments;
+    /// with the environment, working directory and standard streams of this process.
     pub fn new<S: AsRef<OsStr>>(program: S) -> Command {
         Command::from(std::process::Command::new(program))
     }
@@ -98,8 +98,8 @@ impl Command {
         self
     }
 
-    /// Where it works. Give the program an absolute path then: which directory a relative one starts from is not
-    /// promised.
+    /// Where it works. Give the program an absolute path then: which directory a relative one
+    /// starts from is not promised.
     pub fn current_dir<P: AsRef<Path>>(&mut self, dir: P) -> &mut Command {
         self.std.current_dir(dir);
         self
@@ -123,9 +123,9 @@ impl Command {
         self
     }
 
-    /// Whether the process is killed when its [`Child`] is dropped, or the future of [`status`](Self::status) or
-    /// [`output`](Self::output). Not by default. In either case nobody needs to wait for it, see the
-    /// [module](super#children-that-nobody-waits-for).
+    /// Whether the process is killed when its [`Child`] is dropped, or the future of
+    /// [`status`](Self::status) or [`output`](Self::output). Not by default. In either case nobody
+    /// needs to wait for it, see the [module](super#children-that-nobody-waits-for).
     pub fn kill_on_drop(&mut self, kill_on_drop: bool) -> &mut Command {
         self.kill_on_drop = kill_on_drop;
         self
@@ -154,20 +154,20 @@ impl Command {
         self
     }
 
-    /// The process group that it joins; 0 for one of its own. Ctrl-C reaches only the group in the foreground, so a child in
-    /// another is not interrupted with its parent.
+    /// The process group that it joins; 0 for one of its own. Ctrl-C reaches only the group in the
+    /// foreground, so a child in another is not interrupted with its parent.
     pub fn process_group(&mut self, pgroup: i32) -> &mut Command {
         self.std.process_group(pgroup);
         self
     }
 
-    /// Calls `f` in the child, after it was forked and before the program begins. If it fails, so does
-    /// [`spawn`](Self::spawn).
+    /// Calls `f` in the child, after it was forked and before the program begins. If it fails, so
+    /// does [`spawn`](Self::spawn).
     ///
     /// # Safety
-    /// The child has one thread, and whatever locks others held at the time of the fork are held for ever. So `f` may do
-    /// only what a signal handler may: it must not allocate, nor use anything of this crate. See
-    /// [`std`](std::os::unix::process::CommandExt::pre_exec).
+    /// The child has one thread, and whatever locks others held at the time of the fork are held
+    /// for ever. So `f` may do only what a signal handler may: it must not allocate, nor use
+    /// anything of this crate. See [`std`](std::os::unix::process::CommandExt::pre_exec).
     pub unsafe fn pre_exec<F>(&mut self, f: F) -> &mut Command
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
@@ -180,7 +180,8 @@ impl Command {
     /// Starts the process.
     ///
     /// # Errors
-    /// If there is no such program, or the system refuses. Then nothing has been started, or it has been killed.
+    /// If there is no such program, or the system refuses. Then nothing has been started, or it has
+    /// been killed.
     ///
     /// # Panics
     /// If it is called outside of a runtime, or in one without I/O (see
@@ -197,8 +198,8 @@ impl Command {
         Child::new(self.std.spawn()?, &reactors, self.kill_on_drop)
     }
 
-    /// Starts the process, and waits for its end. It is started at once, not when the future is first polled.
-    /// Pipes, if there are any, are closed.
+    /// Starts the process, and waits for its end. It is started at once, not when the future is
+    /// first polled. Pipes, if there are any, are closed.
     ///
     /// # Errors
     /// Those of [`spawn`](Self::spawn) and of [`wait`](Child::wait).
@@ -216,8 +217,8 @@ impl Command {
         }
     }
 
-    /// Starts the process, and waits for its end and for what it writes. It is started at once, not when the future is
-    /// first polled. Standard output and standard error are piped from now on.
+    /// Starts the process, and waits for its end and for what it writes. It is started at once, not
+    /// when the future is first polled. Standard output and standard error are piped from now on.
     ///
     /// # Errors
     /// Those of [`spawn`](Self::spawn) and of [`wait_with_output`](Child::wait_with_output).

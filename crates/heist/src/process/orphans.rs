@@ -1,7 +1,8 @@
-//! Processes whose `Child` was dropped before they exited: somebody has to wait for them, else they stay as zombies.
+//! Processes whose `Child` was dropped before they exited: somebody has to wait for them, else they
+//! stay as zombies.
 //!
-//! The runtime where a process was started does, by an errand a process. If it is shut down the process becomes a
-//! foundling, and the next runtime that starts a process takes it in.
+//! The runtime where a process was started does, by an errand a process. If it is shut down the
+//! process becomes a foundling, and the next runtime that starts a process takes it in.
 
 use super::reaper::{Reaper, Waited};
 use crate::reactor::{Errand, Reactors};

@@ -20,8 +20,8 @@ pub(super) struct Reaper {
 enum News {
     /// A descriptor that becomes readable.
     Pidfd(Evented<OwnedFd>),
-    /// The exit of any child: each time it is asked whether it was this one. For systems without the
-    /// other, for sandboxes that forbid it, and for processes that are traced.
+    /// The exit of any child: each time it is asked whether it was this one. For systems without
+    /// the other, for sandboxes that forbid it, and for processes that are traced.
     Sigchld(Signal),
 }
 
@@ -55,7 +55,8 @@ impl News {
 }
 
 impl Reaper {
-    /// Waits for `child` in the runtime of `reactors`. If that is not possible, the child comes back.
+    /// Waits for `child` in the runtime of `reactors`. If that is not possible, the child comes
+    /// back.
     pub(super) fn new(child: Child, reactors: &Arc<Reactors>) -> Result<Self, (Child, io::Error)> {
         match News::new(&child, reactors) {
             Ok(news) => Ok(Reaper { child, news }),
@@ -106,15 +107,20 @@ impl Reaper {
                         pidfd.clear_ready(event);
                         continue;
                     }
-                    // It has exited, perhaps just now. If it still cannot be waited for then somebody else
-                    // traces it, and is told first; the descriptor says nothing about that.
+                    // Perhaps just now.
+                    if let Some(waited) = ask(&mut self.child) {
+                        return Poll::Ready(waited);
+                    }
+                    // Somebody else traces it, and is told first. When it is our turn the
+                    // descriptor says nothing more.
                     match News::sigchld(pidfd.reactors()) {
                         Ok(news) => self.news = news,
                         Err(error) => return Poll::Ready(Waited::NoNews(error)),
                     }
                 }
                 News::Sigchld(signal) => {
-                    // The waker is left before the process is asked, so that an exit is seen by one of both.
+                    // The waker is left before the process is asked, so that an exit is seen by one
+                    // of both.
                     let is_told = signal.poll_recv(cx).is_ready();
                     if let Some(waited) = ask(&mut self.child) {
                         return Poll::Ready(waited);

@@ -97,8 +97,8 @@ macro_rules! pipe {
 }
 
 pipe! {
-    /// What is written here is a child's standard input. Dropping it is the end of that input; `shutdown` alone is
-    /// not.
+    /// What is written here is a child's standard input. Dropping it is the end of that input;
+    /// `shutdown` alone is not.
     ChildStdin, Interest::WRITABLE
 }
 

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// A future that is polled by whoever wakes it, there and then; for a source of I/O that is the
-/// thread that polls its reactor. So it must be short, and must not block. It lives as long as somebody
-/// holds its waker, and is dropped when it ends.
+/// thread that polls its reactor. So it must be short, and must not block. It lives as long as
+/// somebody holds its waker, and is dropped when it ends.
 pub(crate) struct Errand(Mutex<State>);
 
 enum State {

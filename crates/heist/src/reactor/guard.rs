@@ -8,7 +8,7 @@ use super::poller::{Events, Poller};
 use super::{Reactor, Reactors};
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(super) struct Guard {
@@ -38,11 +38,13 @@ impl Guard {
 impl Reactors {
     /// Whoever sits on this seat is about to leave it.
     pub(crate) fn leave(&self, seat: usize) {
+        self[seat].post.is_left.store(true, Ordering::Relaxed);
+    }
+
+    /// Behind a heavy barrier after [`leave`](Self::leave): if anybody waits there, the guard watches.
+    pub(crate) fn entrust(&self, seat: usize) {
         let reactor = &self[seat];
-        reactor.post.is_left.store(true, Ordering::Relaxed);
-        // Pairs with the one in registered(): one of us sees what the other did.
-        fence(Ordering::SeqCst);
-        if reactor.is_in_use() {
+        if reactor.post.is_left.load(Ordering::Relaxed) && reactor.is_in_use() {
             self.watch(seat);
         }
     }
@@ -60,11 +62,13 @@ impl Reactors {
 
     /// Somebody has begun to wait for something at this reactor.
     pub(super) fn registered(&self, seat: usize) {
-        fence(Ordering::SeqCst);
+        // Pairs with the heavy barrier before entrust(): one of us sees what the other did.
+        self.barrier.light();
         if self[seat].post.is_left.load(Ordering::Relaxed) {
             self.watch(seat);
-            // The guard has to find out until when it may sleep.
-            self[seat].rouse();
+            // It has to find out until when it may sleep. Its own bell: what the reactor's brings may be heard by
+            // somebody else, who looks.
+            self.rouse_guard();
         }
     }
 

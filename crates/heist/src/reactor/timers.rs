@@ -9,7 +9,7 @@ mod wheel;
 
 pub(crate) use clock::Clock;
 pub(crate) use time::Time;
-pub(crate) use timer::{Polled, Timer};
+pub(crate) use timer::{EntryOf, Polled, Timer};
 
 use crate::canary;
 use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
@@ -59,10 +59,15 @@ impl Timers {
     }
 
     /// Has `timer` fire at `deadline`. Where it was registered before it does not count any more.
-    pub(crate) fn register(&self, timer: &Arc<Timer>, deadline: Time) -> Registered {
+    pub(crate) fn register(
+        &self,
+        timer: &Arc<Timer>,
+        deadline: Time,
+        entry: EntryOf,
+    ) -> Registered {
         let mut wheel = self.lock();
         let Some(open) = &mut *wheel else { return Registered::Closed };
-        let Some(due) = open.register(timer, deadline) else { return Registered::Elapsed };
+        let Some(due) = open.register(timer, deadline, entry) else { return Registered::Elapsed };
         let due = due.time().as_nanos();
         if due < self.next.load(Ordering::Relaxed) {
             self.next.store(due, Ordering::Relaxed);
@@ -115,8 +120,14 @@ impl Timers {
     /// The runtime goes down: nothing fires any more, and who waits is to be told. Nothing can be registered
     /// afterwards.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
-        let open = self.lock().take();
+        let mut wheel = self.lock();
+        let open = if canary::TIMERS_CLOSE_UNSEEN.sings() {
+            wheel.replace(Wheel::new(Tick(0)))
+        } else {
+            wheel.take()
+        };
         self.next.store(Time::NEVER.as_nanos(), Ordering::Relaxed);
+        drop(wheel);
         if let Some(open) = open {
             open.close(wakers);
         }

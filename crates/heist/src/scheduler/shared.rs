@@ -249,6 +249,8 @@ impl Shared {
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
         let woken = self.idle.sleep(seat, was_searching, has_work);
+        // Behind its barrier.
+        self.config.reactors.iter().for_each(|reactors| reactors.entrust(seat));
         if let Some(seat) = woken {
             self.wake_seat(seat);
         }

@@ -14,11 +14,13 @@ pub(super) struct Search {
     rng: Rng,
     /// Where each worker's tick stood after the first round.
     ticks: Vec<u32>,
+    /// Whom a busy worker looks after, and where that one's tick stood the last time.
+    neighbour: (usize, u32),
 }
 
 impl Search {
     pub(super) fn new(seed: u64) -> Self {
-        Search { rng: Rng::new(seed), ticks: Vec::new() }
+        Search { rng: Rng::new(seed), ticks: Vec::new(), neighbour: (0, 1) }
     }
 
     /// Looks at every other worker, up to four times, each time from a random start and in a
@@ -59,6 +61,34 @@ impl Search {
             }
         }
         shared.remotes[index].counters.failed_searches.add(1);
+        None
+    }
+
+    /// A busy worker looks, now and then, at one other. If that has been in one poll since the last time, its
+    /// tasks wait for a poll that takes long, or for a core: half of them are taken, or the one in its slot
+    /// (F1, L1). Else it is somebody else's turn to be looked at.
+    pub(super) fn help(
+        &mut self,
+        shared: &Shared,
+        index: usize,
+        ring: &mut ring::Owner<Runnable>,
+    ) -> Option<Runnable> {
+        let (victim, tick) = self.neighbour;
+        let workers = shared.remotes.count();
+        if victim < workers && victim != index {
+            let remote = &shared.remotes[victim];
+            if remote.own.is_stuck_since(tick) {
+                let stolen = remote.stealer.steal_into_counted(ring).success();
+                // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
+                let woken =
+                    || remote.own.lifo.rob().map(|task| unsafe { Notified::from_ptr(task) });
+                let (task, count) = stolen.or_else(|| woken().map(|task| (task, 1)))?;
+                shared.remotes[index].counters.stole(count);
+                return Some(task);
+            }
+        }
+        let next = self.rng.below(workers);
+        self.neighbour = (next, shared.remotes[next].own.tick.load(Ordering::Relaxed));
         None
     }
 

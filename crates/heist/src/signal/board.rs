@@ -143,8 +143,9 @@ impl Board {
     }
 }
 
-/// What a handler does (step 2). It may interrupt any code, also code that holds a lock or allocates: so it
-/// does nothing but load, or into an atomic, and write to a socket that does not block.
+/// What a handler does (step 2). It may interrupt any code, also code that holds a lock or
+/// allocates: so it does nothing but load, or into an atomic, and write to a socket that does not
+/// block.
 fn record(kind: c_int) {
     // Acquire: pairs with the exchange in get().
     let board = BOARD.load(Ordering::Acquire);
@@ -198,7 +199,8 @@ impl Attendance {
 }
 
 impl Drop for Attendance {
-    /// Listeners that have relied on this runtime are woken, and rely on the one where they are awaited now.
+    /// Listeners that have relied on this runtime are woken, and rely on the one where they are
+    /// awaited now.
     fn drop(&mut self) {
         lock(&self.board.runtimes).retain(|runtime| !Weak::ptr_eq(runtime, &self.runtime));
         (0..self.board.kinds.len()).for_each(|kind| self.board.wake(kind, false));
@@ -224,8 +226,8 @@ impl Listener {
         self.kind
     }
 
-    /// Ready if it has arrived since the last time, or since it began to listen. `reactors` are those of the
-    /// runtime where it is awaited, if that has I/O.
+    /// Ready if it has arrived since the last time, or since it began to listen. `reactors` are
+    /// those of the runtime where it is awaited, if that has I/O.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,

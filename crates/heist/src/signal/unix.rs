@@ -17,11 +17,11 @@ use std::task::{Context, Poll, ready};
 /// Listens to signals of one kind.
 ///
 /// Everybody who listens to a kind gets to know of each signal. Signals that come shortly after one
-/// another may be merged into one, by the system or here: each [`recv`](Self::recv) means that there was **at
-/// least** one signal since the one before, and none goes unnoticed.
+/// another may be merged into one, by the system or here: each [`recv`](Self::recv) means that
+/// there was **at least** one signal since the one before, and none goes unnoticed.
 ///
-/// It works in every runtime with I/O, also in another than that where it was made, and after that one
-/// has been shut down.
+/// It works in every runtime with I/O, also in another than that where it was made, and after that
+/// one has been shut down.
 #[must_use = "a listener that nobody asks tells nothing"]
 pub struct Signal {
     listener: Listener,
@@ -29,10 +29,12 @@ pub struct Signal {
 
 /// Listens to signals of this kind from now on.
 ///
-/// A signal that was sent before, and that the runtime has not yet taken notice of, may be told too.
+/// A signal that was sent before, and that the runtime has not yet taken notice of, may be told
+/// too.
 ///
 /// # Errors
-/// - If there is no such signal, or it must not have a handler: `SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE` and `SIGSEGV`.
+/// - If there is no such signal, or it must not have a handler: `SIGKILL`, `SIGSTOP`, `SIGILL`,
+///   `SIGFPE` and `SIGSEGV`.
 /// - If the system refuses the handler, or there are no file descriptors left.
 /// - If the runtime has been shut down.
 ///
@@ -44,7 +46,8 @@ pub struct Signal {
 /// use heist::signal::unix::{SignalKind, signal};
 ///
 /// # fn send_sighup() {
-/// #     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::HUP).unwrap();
+/// #     use rustix::process::{Signal, getpid, kill_process};
+/// #     kill_process(getpid(), Signal::HUP).unwrap();
 /// # }
 /// # let rt = heist::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 /// # rt.block_on(async {

@@ -2,7 +2,7 @@
 
 use super::{Duration, Instant, after};
 use crate::reactor::Reactors;
-use crate::reactor::timers::{Polled, Registered, Time, Timer};
+use crate::reactor::timers::{EntryOf, Polled, Registered, Time, Timer};
 use crate::runtime::Handle;
 use crate::task::coop;
 use pin_project_lite::pin_project;
@@ -112,7 +112,7 @@ impl Sleep {
         if !timer.reset(time) {
             return;
         }
-        match register(timer, time, me.handle.as_ref()) {
+        match register(timer, time, EntryOf::Known, me.handle.as_ref()) {
             Registered::Waiting { .. } => {}
             Registered::Elapsed => timer.fire().into_iter().for_each(|waker| waker.wake()),
             // The next poll says so.
@@ -132,25 +132,26 @@ impl Sleep {
     /// Without taking budget.
     fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let me = self.project();
-        let (timer, polled) = match me.timer {
-            Some(timer) => (&*timer, timer.poll(cx.waker())),
+        let deadline = Time::of(me.deadline.into_std());
+        let (timer, entry) = match me.timer {
+            Some(timer) => match timer.poll(cx.waker()) {
+                Polled::Fired => return Poll::Ready(()),
+                Polled::Waiting => return Poll::Pending,
+                Polled::Resting | Polled::Closed => (&*timer, EntryOf::Known),
+            },
             none => {
-                let timer = Arc::new(Timer::new(cx.waker().clone()));
-                (&*none.insert(timer), Polled::Resting)
+                let timer = Arc::new(Timer::entered(cx.waker().clone(), deadline));
+                (&*none.insert(timer), EntryOf::New)
             }
         };
-        match polled {
-            Polled::Fired => return Poll::Ready(()),
-            Polled::Waiting => return Poll::Pending,
-            Polled::Resting | Polled::Closed => {}
-        }
-        match register(timer, Time::of(me.deadline.into_std()), me.handle.as_ref()) {
+        match register(timer, deadline, entry, me.handle.as_ref()) {
             Registered::Waiting { .. } => Poll::Pending,
             Registered::Elapsed => {
                 drop(timer.fire());
                 Poll::Ready(())
             }
             Registered::Closed if Reactors::with_here(|_, _| ()).is_some() => {
+                timer.cancel();
                 // Who polls this is a task of a runtime that goes down, and will be dropped.
                 Poll::Pending
             }
@@ -164,20 +165,30 @@ impl Sleep {
 
 /// With the reactor of the worker that this is called on, or else with one of the runtime that the `Sleep` was
 /// made in, or that is current.
-fn register(timer: &Arc<Timer>, deadline: Time, handle: Option<&Handle>) -> Registered {
+fn register(
+    timer: &Arc<Timer>,
+    deadline: Time,
+    entry: EntryOf,
+    handle: Option<&Handle>,
+) -> Registered {
     let here = Reactors::with_here(|reactors, seat| {
-        reactors.has_time().then(|| reactors.register(seat, timer, deadline))
+        reactors.has_time().then(|| reactors.register(seat, timer, deadline, entry))
     });
-    here.flatten().unwrap_or_else(|| register_elsewhere(timer, deadline, handle))
+    here.flatten().unwrap_or_else(|| register_elsewhere(timer, deadline, entry, handle))
 }
 
 #[cold]
-fn register_elsewhere(timer: &Arc<Timer>, deadline: Time, handle: Option<&Handle>) -> Registered {
+fn register_elsewhere(
+    timer: &Arc<Timer>,
+    deadline: Time,
+    entry: EntryOf,
+    handle: Option<&Handle>,
+) -> Registered {
     let api = "time::Sleep";
     let current = if handle.is_none() { Some(current(api)) } else { None };
     let handle = handle.or(current.as_ref()).expect("one of them is there");
     let reactors = handle.reactors_for_time(api);
-    reactors.register(reactors.here_or_any(), timer, deadline)
+    reactors.register(reactors.here_or_any(), timer, deadline, entry)
 }
 
 /// The runtime of the calling thread, if it has timers.

@@ -28,6 +28,7 @@ use std::task::{Context, Poll};
 /// [`enable_time`](crate::runtime::Builder::enable_time).
 #[track_caller]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
+    #[allow(clippy::manual_map, reason = "a closure would hide the caller from the panic")]
     let delay = match Instant::now().checked_add(duration) {
         Some(deadline) => Some(Sleep::new(deadline, "time::timeout")),
         None => None,

@@ -11,5 +11,5 @@ pub fn raise(kind: SignalKind) {
 /// Sends a signal to the process: any thread may run its handler, now or later.
 pub fn send(kind: SignalKind) {
     // SAFETY: (FFI) it takes any number.
-    assert_eq!(unsafe { libc::kill(libc::getpid(), kind.as_raw_value()) }, 0);
+    assert_eq!(unsafe { libc::kill(std::process::id() as i32, kind.as_raw_value()) }, 0);
 }

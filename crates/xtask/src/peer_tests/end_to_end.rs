@@ -40,7 +40,8 @@ fn write(path: PathBuf, text: &str) {
 
 /// A workspace with a heist in it, and the peer's package.
 fn prepare(root: &Path, heist: &str) -> Source {
-    let manifest = "[package]\nname = \"heist\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let manifest = "[package]\nname = \"heist\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\
+                    [features]\nfull = []\ntest-util = []\n";
     write(root.join("crates/heist/Cargo.toml"), manifest);
     write(root.join("crates/heist/src/lib.rs"), heist);
     for (name, text) in FILES {

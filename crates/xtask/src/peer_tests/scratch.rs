@@ -140,9 +140,9 @@ fn subject(against: Against, peer: &Package, workspace: &Path) -> Table {
         }
         Against::Tokio => {
             entry.insert("version".into(), format!("={}", peer.version).into());
-            entry.insert("features".into(), FEATURES.map(Value::from).to_vec().into());
         }
     }
+    entry.insert("features".into(), FEATURES.map(Value::from).to_vec().into());
     entry
 }
 
@@ -291,7 +291,19 @@ mod tests {
         assert_eq!(heist["path"].as_str(), Some("root/crates/heist"));
         let tokio = &made(Against::Tokio)["dev-dependencies"]["tokio"];
         assert_eq!(tokio["version"].as_str(), Some("=1.2.3"));
-        assert_eq!(tokio["features"].as_array().unwrap().len(), 2);
+        for subject in [heist, tokio] {
+            assert_eq!(subject["features"], FEATURES.to_vec().into());
+        }
+    }
+
+    #[test]
+    fn heist_knows_the_features() {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../heist/Cargo.toml");
+        let manifest: Table = fs::read_to_string(manifest).unwrap().parse().unwrap();
+        let known = manifest["features"].as_table().unwrap();
+        for name in FEATURES {
+            assert!(known.contains_key(name), "{name}");
+        }
     }
 
     #[test]

@@ -52,8 +52,10 @@ fn stall_echo(
 ) -> Bench {
     Bench::new(name, about, Unit::Ms, Pace::Once)
         .row(p99, about_p99, Unit::Ms)
+        .side(Runtime::Heist, move |setup| side::<sides::Heist>(setup, held))
         .side(Runtime::Tokio, move |setup| side::<sides::Tokio>(setup, held))
         .side(Runtime::Smol, move |setup| side::<sides::SmolWithReactor>(setup, held))
+        .side(Runtime::HeistUnwatched, move |setup| side::<sides::HeistUnwatched>(setup, held))
 }
 
 fn side<N: Serves>(

@@ -80,8 +80,12 @@ where
     M: Fn(&Setup) -> W + Copy + Send + 'static,
 {
     bench
+        .side(Runtime::Heist, move |setup| side::<sides::Heist, W, M>(setup, make))
         .side(Runtime::Tokio, move |setup| side::<sides::Tokio, W, M>(setup, make))
         .side(Runtime::Smol, move |setup| side::<sides::SmolWithReactor, W, M>(setup, make))
+        .side(Runtime::HeistUnwatched, move |setup| {
+            side::<sides::HeistUnwatched, W, M>(setup, make)
+        })
 }
 
 fn side<K, W, M>(

@@ -2,7 +2,7 @@
 
 use super::Parker;
 use crate::canary;
-use heist_sync::UnsafeCell;
+use heist_sync::{Canary, Mutex, UnsafeCell};
 use loom::thread;
 
 struct Scene {
@@ -54,6 +54,46 @@ fn loom_i1_a_wake_up_is_heard_elsewhere() {
 #[should_panic(expected = "deadlock")]
 fn loom_canary_not_roused() {
     canary::PARKER_NOT_ROUSED.model(a_message_elsewhere);
+}
+
+/// Who sleeps elsewhere says so while others can still hear what it would be roused by.
+const AWAY_TOO_EARLY: Canary = Canary::new("parker away too early");
+
+/// The same, and somebody looks at the place where it sleeps, as one looks at a reactor: if nobody is there.
+/// What rouses is then heard by that one.
+fn a_look_beside_it() {
+    let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
+    let bell: &'static Parker = Box::leak(Box::new(Parker::new()));
+    let turn: &'static Mutex<()> = Box::leak(Box::new(Mutex::new(())));
+    let sleeper = thread::spawn(move || {
+        let early = AWAY_TOO_EARLY.sings();
+        let lock = || turn.lock().unwrap();
+        let bed = (!early).then(lock);
+        let is_woken = parker.park_in(|| {
+            let _bed = bed.unwrap_or_else(lock);
+            bell.park();
+        });
+        assert!(is_woken);
+    });
+    let looker = thread::spawn(move || {
+        if let Ok(_turn) = turn.try_lock() {
+            bell.take_wake_up();
+        }
+    });
+    parker.unpark_or(|| bell.unpark());
+    sleeper.join().unwrap();
+    looker.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_wake_up_beside_a_look() {
+    loom::model(a_look_beside_it);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_away_too_early() {
+    AWAY_TOO_EARLY.model(a_look_beside_it);
 }
 
 #[test]

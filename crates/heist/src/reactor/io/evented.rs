@@ -22,7 +22,7 @@ use tokio::io::ReadBuf;
 pub(crate) struct Evented<S: AsFd> {
     /// There until it is dropped.
     inner: Option<S>,
-    registration: Registration,
+    pub(super) registration: Registration,
 }
 
 const TAKEN: &str = "only into_inner and drop take it";
@@ -354,7 +354,7 @@ impl Registration {
     /// An operation for `interest` found nothing. `true`: and yet `event` stays, for a side is closed,
     /// and nobody knows which of the sides was tried.
     fn not_ready(&self, interest: Interest, event: ReadyEvent) -> bool {
-        if interest.is_single() {
+        if interest.is_one_sided() {
             self.source().refute(event);
             return false;
         }

@@ -20,7 +20,7 @@ const SHUTDOWN: u64 = 1 << 6;
 const EVENTS_SHIFT: u32 = 8;
 const ONE_EVENT: u64 = 1 << EVENTS_SHIFT;
 
-const _: () = assert!(READY_MASK & SHUTDOWN == 0 && (READY_MASK | SHUTDOWN) < ONE_EVENT);
+const _: () = assert!(READY_MASK < SHUTDOWN && SHUTDOWN < ONE_EVENT);
 
 impl Word {
     pub(super) fn ready(self) -> Ready {

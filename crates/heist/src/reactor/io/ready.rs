@@ -63,9 +63,9 @@ impl Interest {
         self.0 & other.0 != 0
     }
 
-    /// Whether it is of one kind only.
-    pub(super) fn is_single(self) -> bool {
-        self.0.is_power_of_two()
+    /// Whether it is about reading only, or about writing only.
+    pub(super) fn is_one_sided(self) -> bool {
+        !(self.is_writable() && (self.is_readable() || self.is_priority()))
     }
 }
 

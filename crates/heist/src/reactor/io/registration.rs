@@ -254,7 +254,7 @@ impl<P: Places> Registration<P> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 impl<P: Places> Registration<P> {
     /// The seat whose reactor watches.
     pub(super) fn seat(&self) -> Option<usize> {

@@ -6,6 +6,7 @@ mod operations;
 use super::source::Source;
 use super::sources::Sources;
 use super::{Direction, Evented, Interest, Ready};
+use crate::reactor::timers::Clock;
 use crate::reactor::{Config, Reactors};
 use std::fs::File;
 use std::future::Future;
@@ -43,7 +44,13 @@ impl Bell {
 }
 
 fn reactors(seats: usize) -> Arc<Reactors> {
-    let config = Config { seats, is_guarded: false, has_io: true, has_time: false };
+    let config = Config {
+        seats,
+        is_guarded: false,
+        has_io: true,
+        has_time: false,
+        clock: Clock::new(false),
+    };
     Arc::new(Reactors::new(config).unwrap())
 }
 

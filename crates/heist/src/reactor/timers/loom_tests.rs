@@ -1,1 +1,217 @@
+//! Timers in every interleaving that loom can find: owners beside wheels, and who registers beside who
+//! sleeps (I1).
 
+use super::*;
+use crate::canary;
+use heist_sync::AtomicUsize;
+use loom::thread;
+use std::task::Wake;
+use std::time::Duration;
+
+/// Counts how often it is woken.
+struct Bell(AtomicUsize);
+
+impl Bell {
+    fn new() -> Arc<Bell> {
+        Arc::new(Bell(AtomicUsize::new(0)))
+    }
+
+    fn rings(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn millis(millis: u64) -> Time {
+    Time::ORIGIN.plus(Duration::from_millis(millis))
+}
+
+/// A timer and the wheel that it waits in, until 10 ms.
+struct Scene {
+    timers: Timers,
+    timer: Arc<Timer>,
+    bell: Arc<Bell>,
+}
+
+impl Scene {
+    fn new() -> Arc<Scene> {
+        let bell = Bell::new();
+        let timer = Arc::new(Timer::new(bell.clone().into()));
+        let scene = Scene { timers: Timers::new(Time::ORIGIN), timer, bell };
+        scene.register(10);
+        Arc::new(scene)
+    }
+
+    fn register(&self, at: u64) {
+        let waits = Registered::Waiting { rouse: false };
+        assert_eq!(self.timers.register(&self.timer, millis(at), EntryOf::Known), waits);
+    }
+
+    fn advance(&self, to: u64) {
+        let mut wakers = Vec::new();
+        self.timers.advance(millis(to), 8, &mut wakers);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Runs `owner` beside a wheel that goes on to `now`.
+fn beside_wheel(now: u64, owner: impl FnOnce(&Scene)) -> Arc<Scene> {
+    let scene = Scene::new();
+    let wheel = {
+        let scene = scene.clone();
+        thread::spawn(move || scene.advance(now))
+    };
+    owner(&scene);
+    wheel.join().unwrap();
+    scene
+}
+
+/// Who is told to wait is woken.
+fn poll_beside_fire() {
+    let bell = Bell::new();
+    let waker = Waker::from(bell.clone());
+    let mut polled = Polled::Fired;
+    beside_wheel(10, |scene| polled = scene.timer.poll(&waker));
+    match polled {
+        Polled::Fired => {}
+        Polled::Waiting => assert_eq!(bell.rings(), 1, "who waits is woken"),
+        Polled::Resting | Polled::Closed => panic!("it is registered, and open"),
+    }
+}
+
+#[test]
+fn loom_i1_a_poll_beside_the_wheel() {
+    loom::model(poll_beside_fire);
+}
+
+#[test]
+#[should_panic(expected = "who waits is woken")]
+fn loom_canary_poll_unchecked() {
+    canary::TIMER_POLL_UNCHECKED.model(poll_beside_fire);
+}
+
+/// A timer that is moved away is not early, and not lost.
+#[test]
+fn loom_i1_a_reset_to_later_beside_the_wheel() {
+    loom::model(|| {
+        let scene = beside_wheel(20, |scene| assert!(!scene.timer.reset(millis(30))));
+        if scene.timer.poll(Waker::noop()) == Polled::Resting {
+            scene.register(30);
+        }
+        scene.advance(29);
+        assert!(!scene.timer.has_fired(), "early");
+        scene.advance(30);
+        assert!(scene.timer.has_fired(), "lost");
+    });
+}
+
+/// A timer that is moved here fires once for each time that it was to, and not again.
+#[test]
+fn loom_i1_a_reset_to_earlier_beside_the_wheel() {
+    loom::model(|| {
+        let scene = beside_wheel(20, |scene| {
+            if scene.timer.reset(millis(5)) {
+                let registered = scene.timers.register(&scene.timer, millis(5), EntryOf::Known);
+                if registered == Registered::Elapsed {
+                    scene.timer.fire().into_iter().for_each(Waker::wake);
+                }
+            }
+        });
+        // Unless it fired before it was reset.
+        let rests = scene.timer.poll(Waker::noop()) == Polled::Resting;
+        scene.advance(20);
+        assert!(scene.timer.has_fired() || rests, "lost");
+        assert_eq!(scene.bell.rings(), 1, "who waits is woken, once");
+    });
+}
+
+/// A timer that is cancelled, and then used again for a later time.
+fn cancel_beside_fire() {
+    let scene = beside_wheel(20, |scene| {
+        scene.timer.cancel();
+        match scene.timer.poll(Waker::noop()) {
+            Polled::Resting => scene.register(30),
+            polled => panic!("early: {polled:?}"),
+        }
+    });
+    scene.advance(29);
+    assert!(!scene.timer.has_fired(), "early");
+    assert!(scene.bell.rings() <= 1);
+    scene.advance(30);
+    assert!(scene.timer.has_fired(), "lost");
+}
+
+#[test]
+fn loom_i1_a_cancel_beside_the_wheel() {
+    loom::model(cancel_beside_fire);
+}
+
+#[test]
+#[should_panic(expected = "early")]
+fn loom_canary_visit_dead() {
+    canary::TIMER_VISIT_DEAD.model(cancel_beside_fire);
+}
+
+/// Nobody sleeps past a timer without being roused.
+fn register_beside_sleeper() {
+    let scene = Scene::new();
+    let sleeper = {
+        let scene = scene.clone();
+        thread::spawn(move || scene.timers.lie_down().unwrap())
+    };
+    let other = Arc::new(Timer::new(Waker::noop().clone()));
+    let registered = scene.timers.register(&other, millis(5), EntryOf::Known);
+    let until = sleeper.join().unwrap();
+    let is_roused = registered == Registered::Waiting { rouse: true };
+    assert!(is_roused || until <= millis(5), "sleeps past a timer");
+}
+
+#[test]
+fn loom_i1_a_registration_beside_a_sleeper() {
+    loom::model(register_beside_sleeper);
+}
+
+#[test]
+#[should_panic(expected = "sleeps past a timer")]
+fn loom_canary_sleep_unlocked() {
+    canary::TIMERS_SLEEP_UNLOCKED.model(register_beside_sleeper);
+}
+
+/// A timer that comes while the runtime goes down is refused, or its owner told.
+fn register_beside_close() {
+    let scene = Scene::new();
+    let closer = {
+        let scene = scene.clone();
+        thread::spawn(move || {
+            let mut wakers = Vec::new();
+            scene.timers.close(&mut wakers);
+            wakers.into_iter().for_each(Waker::wake);
+        })
+    };
+    let bell = Bell::new();
+    let late = Arc::new(Timer::new(bell.clone().into()));
+    let registered = scene.timers.register(&late, millis(20), EntryOf::Known);
+    closer.join().unwrap();
+    assert_eq!(scene.bell.rings(), 1);
+    assert_eq!(scene.timer.poll(Waker::noop()), Polled::Closed);
+    if registered != Registered::Closed {
+        assert_eq!(bell.rings(), 1, "who waits is told");
+        assert_eq!(late.poll(Waker::noop()), Polled::Closed);
+    }
+}
+
+#[test]
+fn loom_i1_a_registration_beside_the_end() {
+    loom::model(register_beside_close);
+}
+
+#[test]
+#[should_panic(expected = "who waits is told")]
+fn loom_canary_close_unseen() {
+    canary::TIMERS_CLOSE_UNSEEN.model(register_beside_close);
+}

@@ -36,6 +36,12 @@ impl Slot {
         self.full.len() * PIECE + self.last.len()
     }
 
+    /// How many entries it has room for.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn capacity(&self) -> usize {
+        self.full.iter().chain([&self.last]).map(Vec::capacity).sum()
+    }
+
     pub(super) fn push(&mut self, entry: Entry) {
         if self.last.len() == PIECE {
             let last = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
@@ -59,10 +65,13 @@ impl Slot {
             std::mem::swap(place, &mut removed);
         }
         if self.last.is_empty() {
-            // A buffer of more than a few entries is not kept for nothing.
+            // Room for more than a few entries is not kept for nothing.
             match self.full.pop() {
                 Some(piece) => self.last = piece,
                 None => self.last.shrink_to(4),
+            }
+            if self.full.is_empty() {
+                self.full = Vec::new();
             }
         }
         Some(removed)

@@ -7,8 +7,6 @@ use std::sync::atomic::AtomicUsize;
 use std::task::Wake;
 use std::time::Duration;
 
-mod bounds;
-
 /// Counts how often it is woken.
 #[derive(Default)]
 struct Bell(AtomicUsize);
@@ -27,16 +25,6 @@ impl Bell {
 
 fn idle_timer() -> Arc<Timer> {
     Arc::new(Timer::new(Waker::noop().clone()))
-}
-
-fn millis(millis: u64) -> Time {
-    Time::ORIGIN.plus(Duration::from_millis(millis))
-}
-
-fn ring(wakers: &mut Vec<Waker>) -> usize {
-    let count = wakers.len();
-    wakers.drain(..).for_each(Waker::wake);
-    count
 }
 
 #[derive(Debug, Clone)]
@@ -130,7 +118,7 @@ impl Scene {
 
     fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> bool {
         let until = self.timers.asleep_until.load(Ordering::Relaxed);
-        match self.timers.register(timer, deadline) {
+        match self.timers.register(timer, deadline, EntryOf::Known) {
             Registered::Waiting { rouse } => {
                 let longer = until > time::Tick::after(deadline).time().as_nanos();
                 assert_eq!(rouse, self.asleep && longer);
@@ -168,7 +156,7 @@ impl Scene {
         let mut wakers = Vec::new();
         let more = self.timers.advance(self.now, limit, &mut wakers);
         assert!(wakers.len() <= limit);
-        ring(&mut wakers);
+        wakers.into_iter().for_each(Waker::wake);
         let now = self.now;
         let due =
             |sleeper: &Sleeper| time::Tick::after(sleeper.deadline) <= time::Tick::before(now);
@@ -197,6 +185,6 @@ proptest! {
         prop_assert!(scene.waiting.values().all(|sleeper| sleeper.deadline == Time::NEVER
             || time::Tick::after(sleeper.deadline).time() == Time::NEVER));
         scene.timers.close(&mut Vec::new());
-        prop_assert_eq!(scene.timers.register(&idle_timer(), Time::NEVER), Registered::Closed);
+        prop_assert_eq!(scene.timers.register(&idle_timer(), Time::NEVER, EntryOf::Known), Registered::Closed);
     }
 }

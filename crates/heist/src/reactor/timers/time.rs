@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// What times are counted from: the same for all runtimes, so that a timer may go from one to another.
-static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+pub(super) static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Nanoseconds since the origin. What lies before the origin is the origin; what is too far away to be
 /// counted, after some 584 years, is [`NEVER`](Self::NEVER).
@@ -25,10 +25,6 @@ impl Time {
     #[inline]
     fn between(origin: Instant, instant: Instant) -> Time {
         Time::ORIGIN.plus(instant.saturating_duration_since(origin))
-    }
-
-    pub(super) fn instant(self) -> Instant {
-        *ORIGIN + Duration::from_nanos(self.0)
     }
 
     pub(crate) const fn from_nanos(nanos: u64) -> Time {

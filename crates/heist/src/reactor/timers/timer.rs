@@ -6,9 +6,6 @@ use heist_sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use std::sync::PoisonError;
 use std::task::Waker;
 
-#[cfg(all(test, loom))]
-mod loom_tests;
-
 /// One deadline and who waits for it. It has one owner, the `Sleep`, which polls, resets and cancels it
 /// and has it registered; and wheels, which hold entries for it, of which the last one counts.
 ///
@@ -43,6 +40,15 @@ enum Phase {
     Closed,
 }
 
+/// Which entry a wheel is to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryOf {
+    /// The first of a timer that was made for it: [`Timer::entered`].
+    New,
+    /// One of a timer that others may know.
+    Known,
+}
+
 /// What the owner finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -69,6 +75,7 @@ pub(super) enum Visit {
 
 impl Timer {
     /// One that is registered nowhere. `waker` is called when it has been and fires.
+    #[cfg(test)]
     pub(crate) fn new(waker: Waker) -> Self {
         let state = State {
             deadline: Time::NEVER,
@@ -78,6 +85,17 @@ impl Timer {
         };
         Timer { generation: AtomicU32::new(0), state: Mutex::new(state) }
     }
+
+    /// One that waits for `deadline`, and is about to be registered, as [`EntryOf::New`]: nobody else knows it, so
+    /// that needs no lock.
+    pub(crate) fn entered(waker: Waker, deadline: Time) -> Self {
+        let visit = Tick::after(deadline);
+        let state = State { deadline, visit, phase: Phase::Waiting, waker: Some(waker) };
+        Timer { generation: AtomicU32::new(Self::FIRST), state: Mutex::new(state) }
+    }
+
+    /// The number of its first entry.
+    pub(super) const FIRST: u32 = 1;
 
     /// What has become of it; `waker` is called if that changes.
     pub(crate) fn poll(&self, waker: &Waker) -> Polled {
@@ -121,7 +139,7 @@ impl Timer {
             state.phase = Phase::Resting;
             return false;
         }
-        if Tick::after(deadline) < state.visit && !canary::TIMER_RESET_LAZY.sings() {
+        if Tick::after(deadline) < state.visit {
             return true;
         }
         state.deadline = deadline;

@@ -4,7 +4,7 @@
 
 use super::slot::{Entry, Slot, Work};
 use super::time::{Tick, Time};
-use super::timer::{Timer, Visit};
+use super::timer::{EntryOf, Timer, Visit};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -31,7 +31,8 @@ pub(super) struct Wheel {
     /// Everything up to this tick has been taken out of its slot. Its own slot is empty in every level:
     /// what is due then is in the level below, or in `work`.
     now: Tick,
-    levels: Box<[Level; LEVELS]>,
+    /// As many as LEVELS.
+    levels: Box<[Level]>,
     /// What was in the slot that came up last, and has not been looked at yet.
     work: Work,
     /// Where the next insertion looks for dead entries.
@@ -55,6 +56,7 @@ struct Sweeper {
 
 impl Wheel {
     pub(super) fn new(now: Tick) -> Self {
+        // One by one: all of them are too much for a small stack.
         let level = |_| Level {
             occupied: 0,
             earliest: [Tick(0); SLOTS],
@@ -62,19 +64,27 @@ impl Wheel {
         };
         Wheel {
             now,
-            levels: Box::new(std::array::from_fn(level)),
+            levels: (0..LEVELS).map(level).collect(),
             work: Slot::default().into_work(),
             sweeper: Sweeper::default(),
         }
     }
 
     /// Takes an entry for `timer` and returns when it is due; nothing if the deadline has passed.
-    pub(super) fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> Option<Tick> {
+    pub(super) fn register(
+        &mut self,
+        timer: &Arc<Timer>,
+        deadline: Time,
+        entry: EntryOf,
+    ) -> Option<Tick> {
         let due = Tick::after(deadline);
         if due <= self.now {
             return None;
         }
-        let number = timer.enter(deadline, due);
+        let number = match entry {
+            EntryOf::New => Timer::FIRST,
+            EntryOf::Known => timer.enter(deadline, due),
+        };
         self.insert(Entry { timer: timer.clone(), number }, due);
         self.sweep();
         Some(due)

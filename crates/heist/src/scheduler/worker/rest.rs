@@ -23,7 +23,9 @@ const BLINK: Duration = Duration::from_micros(3);
 /// So many ticks after it looked at its reactor a worker has looked a moment ago. Guessed.
 const SOON: u32 = 8;
 
-/// After so long without a turn an idle worker looks at a reactor that is not its own. From the design.
+/// After so long without a turn a worker looks at a reactor that is not its own. From the design; there it
+/// is for idle workers. But a busy machine may let a worker wait 4 ms for a core, with all its sockets:
+/// so busy workers look too, and p99 of `http_hello` is what it was for.
 const STALE: Duration = Duration::from_millis(1);
 
 /// A worker that is about to sleep, or sleeps.
@@ -64,7 +66,9 @@ impl Local {
             let mut harvest = None;
             // A closure that runs elsewhere takes no time of a clock that stands still.
             let is_quiet = || self.scheduler.blocking.is_idle();
-            let is_woken = self.seat().sleep_in(|| harvest = Some(reactor.sleep(is_quiet)));
+            // First: a look by somebody else would hear the bell that is rung for this one.
+            let bed = reactor.bed();
+            let is_woken = self.seat().sleep_in(|| harvest = Some(bed.sleep(is_quiet)));
             let brings = harvest.as_ref().is_some_and(|harvest| !harvest.is_empty());
             if is_woken || brings {
                 self.get_up_from(lying, is_woken);
@@ -142,15 +146,32 @@ impl Local {
         self.scheduler.config.reactors.as_ref().map(|reactors| &reactors[self.seat.get()])
     }
 
-    /// Looks at its reactor without waiting, now and then (W1, F3).
+    /// Looks at its reactor without waiting, now and then (W1, F3), and at those that others should have
+    /// looked at.
     #[inline]
     pub(super) fn turn_reactor_in_time(&self) {
         match self.until_turn.get().checked_sub(1) {
             Some(left) => self.until_turn.set(left),
-            None => {
-                self.until_turn.set(self.core.borrow().pace.interval());
-                self.turn_reactor();
-            }
+            None => self.turn_reactors(),
+        }
+    }
+
+    #[cold]
+    fn turn_reactors(&self) {
+        self.until_turn.set(self.core.borrow().pace.interval());
+        self.turn_reactor();
+        self.turn_stale_reactors();
+        self.help_a_neighbour();
+    }
+
+    /// Takes what waits behind a poll that does not end.
+    fn help_a_neighbour(&self) {
+        if self.scheduler.config.thread_per_core {
+            return;
+        }
+        let core = &mut *self.core.borrow_mut();
+        if let Some(task) = core.search.help(&self.scheduler, self.index, &mut core.ring) {
+            self.push_to(core, task);
         }
     }
 
@@ -171,8 +192,8 @@ impl Local {
         self.reactor().is_some_and(|reactor| reactor.turn())
     }
 
-    /// Before it sleeps it looks at reactors that nobody has looked at for a while: their workers may be in
-    /// long polls (L3).
+    /// Looks at reactors that nobody has looked at for a while: their workers may be in long polls, or may have
+    /// no core to run on (L3).
     fn turn_stale_reactors(&self) -> bool {
         let Some(reactors) = &self.scheduler.config.reactors else { return false };
         let others = (0..reactors.len()).filter(|seat| *seat != self.seat.get());

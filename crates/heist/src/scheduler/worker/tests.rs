@@ -4,6 +4,7 @@
 //! middle of a poll, as it would be if it had a thread of its own.
 
 mod order;
+mod reactors;
 mod simulation;
 
 use super::*;
@@ -35,6 +36,26 @@ struct Player {
     is_unseated: Cell<bool>,
 }
 
+/// For so many workers, and spare ones.
+fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Config {
+    let limits = Limits { threads: spares.max(1), keep_alive: Duration::ZERO };
+    let blocking = blocking::Config { limits, threads: crate::env::ThreadSpec::new() };
+    Config {
+        identity: Identity { id: Id::next(), name: None },
+        flavor: RuntimeFlavor::MultiThread,
+        workers,
+        tick_interval,
+        ticks_per_look: 1,
+        blocking,
+        poll_times: None,
+        thread_per_core: false,
+        stall: crate::stall::StallConfig::default(),
+        reactors: None,
+        refuse: |_, task| drop(task),
+        call_spare: |_, seat| stage().call_spare(seat),
+    }
+}
+
 thread_local! {
     static STAGE: RefCell<Weak<Stage>> = const { RefCell::new(Weak::new()) };
 }
@@ -57,22 +78,7 @@ impl Stage {
         tick_interval: Option<u32>,
         seed: u64,
     ) -> Rc<Stage> {
-        let limits = Limits { threads: spares.max(1), keep_alive: Duration::ZERO };
-        let blocking = blocking::Config { limits, threads: crate::env::ThreadSpec::new() };
-        let (scheduler, mut workers) = Scheduler::new(Config {
-            identity: Identity { id: Id::next(), name: None },
-            flavor: RuntimeFlavor::MultiThread,
-            workers,
-            tick_interval,
-            ticks_per_look: 1,
-            blocking,
-            poll_times: None,
-            thread_per_core: false,
-            stall: crate::stall::StallConfig::default(),
-            reactors: None,
-            refuse: |_, task| drop(task),
-            call_spare: |_, seat| stage().call_spare(seat),
-        });
+        let (scheduler, mut workers) = Scheduler::new(config_of(workers, spares, tick_interval));
         workers.extend((0..spares).map(|_| scheduler.spares.take(&scheduler).unwrap().1));
         for worker in &workers {
             let core = &mut *worker.local.core.borrow_mut();

@@ -35,8 +35,8 @@ impl SignalKind {
         SignalKind(libc::SIGCHLD)
     }
 
-    /// `SIGHUP`: the terminal has gone; by custom, a daemon reads its configuration again. Ends the process
-    /// by default.
+    /// `SIGHUP`: the terminal has gone; by custom, a daemon reads its configuration again. Ends the
+    /// process by default.
     pub const fn hangup() -> Self {
         SignalKind(libc::SIGHUP)
     }
@@ -46,12 +46,14 @@ impl SignalKind {
         SignalKind(libc::SIGINT)
     }
 
-    /// `SIGIO`: a file descriptor that was asked to signal is ready. Ends the process by default on Linux.
+    /// `SIGIO`: a file descriptor that was asked to signal is ready. Ends the process by default on
+    /// Linux.
     pub const fn io() -> Self {
         SignalKind(libc::SIGIO)
     }
 
-    /// `SIGPIPE`: a write to a pipe or socket that nobody reads. Programs in Rust ignore it unless they choose not to.
+    /// `SIGPIPE`: a write to a pipe or socket that nobody reads. Programs in Rust ignore it unless
+    /// they choose not to.
     pub const fn pipe() -> Self {
         SignalKind(libc::SIGPIPE)
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use rustix::net::sockopt;
 
 use super::super::driver::GIVE_UP;
-use super::server::Server;
+use super::server::Host;
 use super::{RUNTIMES, Service};
-use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
+use crate::bench::{Bench, Fault, Pace, Sample, Setup};
 use crate::unit::Unit;
 
 const CONNECTIONS: u64 = 5000;
@@ -30,17 +30,18 @@ pub fn bench() -> Bench {
     );
     for runtime in RUNTIMES {
         bench = bench.side(runtime, move |setup| {
+            let host = Host::of(runtime)?;
             let Setup { workers, .. } = *setup;
             let connections = setup.scaled(CONNECTIONS);
-            Ok(move |_| sample(runtime, workers, connections))
+            Ok(move |_| sample(&host, workers, connections))
         });
     }
     bench
 }
 
 /// Of a new server: memory that others have left would be used again.
-fn sample(runtime: Runtime, workers: usize, connections: u64) -> Result<Sample, Fault> {
-    let server = Server::start(runtime, workers, Service::Echo(MESSAGE))?;
+fn sample(host: &Host, workers: usize, connections: u64) -> Result<Sample, Fault> {
+    let server = host.start(workers, Service::Echo(MESSAGE))?;
     let first = connect(server.address, FIRST).map_err(Fault::Setup)?;
     let before = server.resident().map_err(Fault::Setup)?;
     let more = connect(server.address, connections).map_err(Fault::Setup)?;

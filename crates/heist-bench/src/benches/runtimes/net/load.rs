@@ -251,3 +251,66 @@ fn wait(epoll: &OwnedFd, ready: &mut Vec<Event>) -> io::Result<()> {
         Err(error) => Err(error.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    /// What the load says of a server whose connections get `reply` for what they send, and are
+    /// then closed.
+    fn against(reply: &'static [u8], service: Service, connections: usize) -> io::Result<Report> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                // The load is gone as soon as it finds something wrong.
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(reply);
+            }
+        });
+        let (warm_up, time) = (Duration::ZERO, Duration::from_millis(1));
+        Load { address, connections, warm_up, time }.run_here(service)
+    }
+
+    #[test]
+    fn a_wrong_reply_ends_it() {
+        for connections in [1, 3] {
+            let error = against(&[7; 64], Service::Echo(64), connections).unwrap_err();
+            assert_eq!(error.to_string(), "what came back is not what was sent");
+            let error = against(b"xx", Service::Once, connections).unwrap_err();
+            assert_eq!(error.to_string(), "what came back is not what was sent");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_ends_too_early_ends_it() {
+        for (service, reply) in
+            [(Service::Echo(64), &[][..]), (Service::Once, &[]), (Service::Http, b"HTTP/1.1 200")]
+        {
+            let error = against(reply, service, 1).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{service}: {error}");
+        }
+    }
+
+    #[test]
+    fn rates_and_percentiles_are_of_all_replies() {
+        let latencies = (0..=100).rev().map(Duration::from_micros).collect();
+        let report = Report::of(latencies, Duration::from_millis(500)).unwrap();
+        let rounded = [report.per_second, report.p50, report.p99].map(f64::round);
+        assert_eq!(rounded, [202.0, 50.0, 99.0]);
+        assert!(Report::of(Vec::new(), Duration::from_millis(500)).is_err());
+    }
+
+    #[test]
+    fn a_report_is_read_as_it_is_written() {
+        let report = Report { per_second: 12_345.678, p50: 0.5, p99: 1234.5 };
+        assert_eq!(report.to_string().parse(), Ok(report));
+        for line in ["", "1 2", "0 1 2", "1 3 2", "1 2 3 4", "1 2 x", "NaN 1 2"] {
+            assert_eq!(line.parse::<Report>(), Err(NoReport), "{line}");
+        }
+    }
+}

@@ -23,7 +23,7 @@ use std::time::Duration;
 use crate::bench::{Bench, Pace, Row, Runtime, Setup};
 use crate::unit::Unit;
 use load::{Load, Report};
-use server::Server;
+use server::{Host, Server};
 use service::Service;
 
 /// Guessed: connections, caches and branch predictors have settled.
@@ -56,20 +56,23 @@ macro_rules! rows {
         ]
     };
 }
+
 pub fn benches() -> Vec<Bench> {
     const REQUESTS: Unit = Unit::Rate("req/s");
     const CONNECTIONS: Unit = Unit::Rate("conn/s");
+    const SMALL: usize = 64;
+    const LARGE: usize = 16 * 1024;
     let echo = |rows, connections, size| under_load(rows, connections, Service::Echo(size));
     vec![
-        echo(rows!("echo_tcp_1x64", "1 connection, echoes of 64 B", REQUESTS), 1, 64),
-        echo(rows!("echo_tcp_1x16k", "1 connection, echoes of 16 KiB", REQUESTS), 1, 16 * 1024),
-        echo(rows!("echo_tcp_64x64", "64 connections, echoes of 64 B", REQUESTS), 64, 64),
-        echo(rows!("echo_tcp_64x16k", "64 connections, echoes of 16 KiB", REQUESTS), 64, 16 * 1024),
-        echo(rows!("echo_tcp_1000x64", "1000 connections, echoes of 64 B", REQUESTS), 1000, 64),
+        echo(rows!("echo_tcp_1x64", "1 connection, echoes of 64 B", REQUESTS), 1, SMALL),
+        echo(rows!("echo_tcp_1x16k", "1 connection, echoes of 16 KiB", REQUESTS), 1, LARGE),
+        echo(rows!("echo_tcp_64x64", "64 connections, echoes of 64 B", REQUESTS), 64, SMALL),
+        echo(rows!("echo_tcp_64x16k", "64 connections, echoes of 16 KiB", REQUESTS), 64, LARGE),
+        echo(rows!("echo_tcp_1000x64", "1000 connections, echoes of 64 B", REQUESTS), 1000, SMALL),
         echo(
             rows!("echo_tcp_1000x16k", "1000 connections, echoes of 16 KiB", REQUESTS),
             1000,
-            16 * 1024,
+            LARGE,
         ),
         under_load(
             rows!("http_hello", "64 connections to hyper, HTTP/1.1, kept alive", REQUESTS),
@@ -91,12 +94,13 @@ fn under_load(rows: [Row; 3], connections: usize, service: Service) -> Bench {
     bench.rows.extend(further);
     for runtime in RUNTIMES {
         bench = bench.side(runtime, move |setup| {
-            let server = Server::start(runtime, setup.workers, service)?;
+            let host = Host::of(runtime)?;
+            let server = host.start(setup.workers, service)?;
             let load = load_of(setup, &server, connections);
             let with_wrk = service == Service::Http && !setup.quick && wrk::is_there();
             Ok(move |_| {
-                // The server is there as long as this is.
-                let _ = &server;
+                // They are there as long as this is.
+                let _ = (&server, &host);
                 let report = if with_wrk { wrk::run("wrk", load) } else { load.run(service) };
                 report.map(Report::sample)
             })

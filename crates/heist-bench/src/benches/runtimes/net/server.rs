@@ -11,39 +11,54 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::super::driver::GIVE_UP;
 use super::super::go;
-use super::super::sides::{SmolWithReactor, Tokio};
+use super::super::sides::{Heist, HeistUnwatched, SmolWithReactor, Tokio};
 use super::service::{Serves, Service, serve};
 use crate::bench::{Fault, Runtime};
 use crate::role::Role;
+
+/// Whose servers can be started.
+#[derive(Debug)]
+pub struct Host {
+    runtime: Runtime,
+    /// None if this program is the one to be run.
+    program: Option<go::Program>,
+}
+
+impl Host {
+    pub fn of(runtime: Runtime) -> Result<Self, Fault> {
+        let is_go = runtime == Runtime::Go;
+        let program = is_go.then(|| go::Program::build("go", &go::SERVE)).transpose()?;
+        Ok(Host { runtime, program })
+    }
+
+    pub fn start(&self, workers: usize, service: Service) -> Result<Server, Fault> {
+        let role = Role::Server { runtime: self.runtime, workers, service };
+        let command = match &self.program {
+            Some(program) => {
+                let mut command = program.command();
+                command.args([workers.to_string(), service.to_string()]);
+                command
+            }
+            None => role.command().map_err(Fault::Setup)?,
+        };
+        raise_limit_of_files();
+        Server::run(command)
+    }
+}
 
 /// A server that runs in another process, which ends when this is dropped.
 #[derive(Debug)]
 pub struct Server {
     pub address: SocketAddr,
     child: Child,
-    /// It is there as long as it runs.
-    _program: Option<go::Program>,
 }
 
 impl Server {
-    pub fn start(runtime: Runtime, workers: usize, service: Service) -> Result<Self, Fault> {
-        raise_limit_of_files();
-        if runtime == Runtime::Go {
-            let program = go::Program::build("go", &go::SERVE)?;
-            let mut command = program.command();
-            command.args([workers.to_string(), service.to_string()]);
-            return Server::run(command, Some(program));
-        }
-        let role = Role::Server { runtime, workers, service };
-        Server::run(role.command().map_err(Fault::Setup)?, None)
-    }
-
-    fn run(mut command: Command, program: Option<go::Program>) -> Result<Self, Fault> {
+    fn run(mut command: Command) -> Result<Self, Fault> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(Fault::Setup)?;
         let stdout = child.stdout.take().expect("is piped");
-        let address = (Ipv4Addr::LOCALHOST, 0).into();
-        let mut server = Server { address, child, _program: program };
+        let mut server = Server { address: (Ipv4Addr::LOCALHOST, 0).into(), child };
         server.address.set_port(port(stdout)?);
         Ok(server)
     }
@@ -114,6 +129,8 @@ pub fn raise_limit_of_files() {
 pub fn be_server(runtime: Runtime, workers: usize, service: Service) -> io::Result<()> {
     raise_limit_of_files();
     match runtime {
+        Runtime::Heist => serve_until_told::<Heist>(workers, service),
+        Runtime::HeistUnwatched => serve_until_told::<HeistUnwatched>(workers, service),
         Runtime::Tokio => serve_until_told::<Tokio>(workers, service),
         Runtime::Smol => serve_until_told::<SmolWithReactor>(workers, service),
         other => {

@@ -93,7 +93,42 @@ async fn once(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::sides::{Heist, HeistUnwatched, SmolWithReactor, Tokio};
+    use super::super::load::Load;
+    use super::super::server::listen;
     use super::*;
+    use std::time::Duration;
+
+    /// The load finds replies that are missing or wrong.
+    fn serves_all<R: Serves>() {
+        let runtime = R::start(2).unwrap();
+        for service in [Service::Echo(64), Service::Echo(16 * 1024), Service::Once, Service::Http] {
+            let (listener, address) = listen().unwrap();
+            R::detach(R::spawn_from_outside(&runtime.handle(), serve::<R>(listener, service)));
+            for connections in [1, 20] {
+                let time = Duration::from_millis(10);
+                let load = Load { address, connections, warm_up: Duration::ZERO, time };
+                let report = load.run_here(service).unwrap();
+                assert!(report.per_second > 0.0 && report.p50 <= report.p99, "{report:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn heist_serves() {
+        serves_all::<Heist>();
+        serves_all::<HeistUnwatched>();
+    }
+
+    #[test]
+    fn tokio_serves() {
+        serves_all::<Tokio>();
+    }
+
+    #[test]
+    fn smol_serves() {
+        serves_all::<SmolWithReactor>();
+    }
 
     #[test]
     fn a_service_is_read_as_it_is_written() {

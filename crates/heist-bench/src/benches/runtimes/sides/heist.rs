@@ -1,14 +1,19 @@
 use std::io;
 use std::marker::PhantomData;
-use std::time::Duration;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
 
+use heist::net::{TcpListener, TcpStream};
 use heist::runtime::{Builder, Handle, Runtime, RuntimeMetrics};
 use heist::task::JoinHandle;
+use heist::time::Sleep;
 
 use super::super::AsyncRuntime;
 use super::super::closures::SpawnsBlocking;
 use super::super::in_place::BlocksInPlace;
+use super::super::net::service::Serves;
 use super::super::recovery::LendsSeats;
+use super::super::timers::KeepsTime;
 
 /// With its drivers for I/O and time, as programs have it, and otherwise as `B` says.
 pub struct HeistBuilt<B>(Runtime, PhantomData<B>);
@@ -130,6 +135,45 @@ impl LendsSeats for HeistShortLived {
 
     fn spares() -> usize {
         metrics().num_spare_workers()
+    }
+}
+
+impl<B: Build> Serves for HeistBuilt<B> {
+    type Listener = TcpListener;
+    type Stream = TcpStream;
+
+    fn listener(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        TcpListener::from_std(listener)
+    }
+
+    async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
+        listener.accept().await.map(|(stream, _)| stream)
+    }
+
+    fn set_nodelay(stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)
+    }
+}
+
+impl<B: Build> KeepsTime for HeistBuilt<B> {
+    type Sleep = Sleep;
+
+    #[inline]
+    fn sleep_until(deadline: Instant) -> Sleep {
+        heist::time::sleep_until(deadline.into())
+    }
+
+    #[inline]
+    fn reset(sleep: Pin<&mut Sleep>, deadline: Instant) {
+        sleep.reset(deadline.into());
+    }
+
+    #[inline]
+    async fn timeout<F: Future + Send>(time: Duration, future: F) -> Option<F::Output>
+    where
+        F::Output: Send,
+    {
+        heist::time::timeout(time, future).await.ok()
     }
 }
 

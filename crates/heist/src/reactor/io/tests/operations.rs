@@ -198,6 +198,22 @@ fn a_write_waits_for_room() {
 }
 
 #[test]
+fn a_short_write_is_the_last_until_an_event_comes() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    let bytes = vec![1; 3_000_000];
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(source.poll_write(&mut cx, &bytes).is_pending());
+    reactors[0].turn();
+    let written = got(source.poll_write(&mut cx, &bytes));
+    assert!(written < bytes.len(), "that is more than fits");
+    drain(&mut far, written);
+    assert!(source.poll_write(&mut cx, &bytes).is_pending(), "nobody asked the system");
+    reactors[0].turn();
+    assert!(source.poll_write(&mut cx, &bytes).is_ready());
+}
+
+#[test]
 fn several_buffers_are_written_as_one() {
     let reactors = reactors(1);
     let (source, mut far) = assumed(&reactors);

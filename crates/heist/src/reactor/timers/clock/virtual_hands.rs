@@ -1,7 +1,7 @@
 //! Time that passes by itself until it is stopped, and then in jumps.
 
 use super::{Clock, Time};
-use crate::reactor::timers::time::Tick;
+use crate::reactor::timers::time::{ORIGIN, Tick};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ impl Hands {
     pub(super) fn jump(&self, time: Time) {
         let mut position = self.lock();
         if position.moving_since.is_none() {
-            position.shown = position.shown.max(time.instant());
+            position.shown = position.shown.max(instant(time));
         }
     }
 
@@ -69,7 +69,7 @@ impl Hands {
         if position.moving_since.is_none() {
             return false;
         }
-        let shown = Tick::after(Time::of(position.now())).time().instant();
+        let shown = instant(Tick::after(Time::of(position.now())).time());
         *position = Position { shown, moving_since: None };
         self.were_stopped.store(true, Ordering::Relaxed);
         WERE_ANY_STOPPED.store(true, Ordering::Relaxed);
@@ -79,6 +79,10 @@ impl Hands {
     fn lock(&self) -> MutexGuard<'_, Position> {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn instant(time: Time) -> Instant {
+    *ORIGIN + Duration::from_nanos(time.as_nanos())
 }
 
 /// For `time::pause` and its kin; `false` says that the clock was not in the state for it.

@@ -1,0 +1,19 @@
+//! hyper's tasks are tasks of ours.
+
+use ::hyper::rt;
+use std::future::Future;
+
+/// Spawns for hyper, by [`heist::spawn`](crate::spawn): on the runtime of the thread that asks for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Executor;
+
+impl<F> rt::Executor<F> for Executor
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    #[track_caller]
+    fn execute(&self, future: F) {
+        drop(crate::spawn(future));
+    }
+}

@@ -1,0 +1,268 @@
+//! Between tokio's traits of I/O and those of the [`futures-io`](futures_io) crate. With the feature
+//! `futures-io`.
+//!
+//! All that heist has, and what is written for it, is read and written through the traits of the
+//! tokio crate. Other libraries are written for [`futures_io::AsyncRead`] and its kin. These wrappers
+//! make either of the other:
+//!
+//! | wrapper | around | is |
+//! |---|---|---|
+//! | [`FuturesIo`] | anything with tokio's traits: a `File`, a `TcpStream` | for libraries that want those of futures |
+//! | [`TokioIo`] | anything with those of futures | for libraries that want tokio's, and for [`io`](crate::io) |
+//!
+//! heist's own types do not have both: whoever imports the extension traits of both crates could no
+//! longer say `file.read(…)`, and a seek needs a place to remember where to.
+//!
+//! ```
+//! use futures_util::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+//! use heist::fs::File;
+//! use heist::io::compat::FuturesIo;
+//! use std::io::SeekFrom;
+//!
+//! # #[heist::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("file");
+//! let mut file = FuturesIo::new(File::create_new(path).await?);
+//! file.write_all(b"either or").await?;
+//! file.seek(SeekFrom::Start(7)).await?;
+//! let mut rest = String::new();
+//! file.read_to_string(&mut rest).await?;
+//! assert_eq!(rest, "or");
+//! # Ok(())
+//! # }
+//! ```
+
+use super::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+use pin_project_lite::pin_project;
+use std::io::{self, IoSlice, SeekFrom};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+pin_project! {
+    /// Gives what has tokio's traits those of [`futures_io`].
+    #[derive(Debug, Clone)]
+    pub struct FuturesIo<T> {
+        #[pin]
+        inner: T,
+        // Where a seek leads that was begun and has not been waited for. Forgotten with the next
+        // operation of another kind: then the seek has been done, and the next one is a new one.
+        seeking: Option<SeekFrom>,
+    }
+}
+
+impl<T> FuturesIo<T> {
+    /// Wraps it.
+    pub fn new(inner: T) -> Self {
+        FuturesIo { inner, seeking: None }
+    }
+
+    /// What is wrapped.
+    pub fn get_ref(&self) -> &T {
+        &self.inner
+    }
+
+    /// What is wrapped.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+
+    /// What was wrapped.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+
+    /// What is wrapped, for an operation other than a seek.
+    fn inner(self: Pin<&mut Self>) -> Pin<&mut T> {
+        let this = self.project();
+        *this.seeking = None;
+        this.inner
+    }
+}
+
+impl<T: AsyncRead> futures_io::AsyncRead for FuturesIo<T> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        room: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut room = ReadBuf::new(room);
+        ready!(self.inner().poll_read(cx, &mut room))?;
+        Poll::Ready(Ok(room.filled().len()))
+    }
+}
+
+impl<T: AsyncBufRead> futures_io::AsyncBufRead for FuturesIo<T> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.inner().poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, count: usize) {
+        self.inner().consume(count);
+    }
+}
+
+impl<T: AsyncWrite> futures_io::AsyncWrite for FuturesIo<T> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.inner().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.inner().poll_write_vectored(cx, slices)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner().poll_flush(cx)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner().poll_shutdown(cx)
+    }
+}
+
+impl<T: AsyncSeek> futures_io::AsyncSeek for FuturesIo<T> {
+    fn poll_seek(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        to: SeekFrom,
+    ) -> Poll<io::Result<u64>> {
+        let mut this = self.project();
+        if *this.seeking != Some(to) {
+            // Whatever is going on has to end first. What has come of a seek that nobody waits for
+            // is nobody's business.
+            let _ = ready!(this.inner.as_mut().poll_complete(cx));
+            this.inner.as_mut().start_seek(to)?;
+            *this.seeking = Some(to);
+        }
+        let position = ready!(this.inner.poll_complete(cx));
+        *this.seeking = None;
+        Poll::Ready(position)
+    }
+}
+
+pin_project! {
+    /// Gives what has the traits of [`futures_io`] those of tokio.
+    ///
+    /// ```
+    /// use futures_util::io::Cursor;
+    /// use heist::io::compat::TokioIo;
+    /// use heist::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, SeekFrom};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut file = TokioIo::new(Cursor::new(Vec::new()));
+    /// file.write_all(b"either or").await?;
+    /// file.seek(SeekFrom::Start(7)).await?;
+    /// let mut rest = String::new();
+    /// file.read_to_string(&mut rest).await?;
+    /// assert_eq!(rest, "or");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Debug, Clone)]
+    pub struct TokioIo<T> {
+        #[pin]
+        inner: T,
+        // Where a seek leads that was begun and has not been waited for.
+        seeking: Option<SeekFrom>,
+        // Where the last seek has led.
+        position: u64,
+    }
+}
+
+impl<T> TokioIo<T> {
+    /// Wraps it.
+    pub fn new(inner: T) -> Self {
+        TokioIo { inner, seeking: None, position: 0 }
+    }
+
+    /// What is wrapped.
+    pub fn get_ref(&self) -> &T {
+        &self.inner
+    }
+
+    /// What is wrapped.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+
+    /// What was wrapped.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+}
+
+impl<T: futures_io::AsyncRead> AsyncRead for TokioIo<T> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let count = ready!(self.project().inner.poll_read(cx, room.initialize_unfilled()))?;
+        room.advance(count);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: futures_io::AsyncBufRead> AsyncBufRead for TokioIo<T> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.project().inner.poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, count: usize) {
+        self.project().inner.consume(count);
+    }
+}
+
+/// Slices are handed on, but [`is_write_vectored`](AsyncWrite::is_write_vectored) is `false`: what is
+/// wrapped does not tell.
+impl<T: futures_io::AsyncWrite> AsyncWrite for TokioIo<T> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write_vectored(cx, slices)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_close(cx)
+    }
+}
+
+impl<T: futures_io::AsyncSeek> AsyncSeek for TokioIo<T> {
+    fn start_seek(self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        *self.project().seeking = Some(to);
+        Ok(())
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let this = self.project();
+        if let Some(to) = *this.seeking {
+            let sought = ready!(this.inner.poll_seek(cx, to));
+            *this.seeking = None;
+            *this.position = sought?;
+        }
+        Poll::Ready(Ok(*this.position))
+    }
+}

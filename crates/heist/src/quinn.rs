@@ -1,0 +1,162 @@
+//! [quinn](::quinn), QUIC, on heist. Only with the feature `quinn`.
+//!
+//! [`Runtime`] is what `quinn::Endpoint::new` asks for:
+//!
+//! ```
+//! use heist::quinn::Runtime;
+//! use quinn::{Endpoint, EndpointConfig};
+//! use std::net::UdpSocket;
+//! use std::sync::Arc;
+//!
+//! # fn main() -> std::io::Result<()> { heist::runtime::Runtime::new()?.block_on(async {
+//! let socket = UdpSocket::bind("127.0.0.1:0")?;
+//! let server = None;
+//! let endpoint = Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(Runtime))?;
+//! # endpoint.wait_idle().await;
+//! # Ok(()) }) }
+//! ```
+
+use crate::io::Interest;
+use crate::net::UdpSocket;
+use crate::time::{self, Sleep, sleep_until};
+use ::quinn::udp::{RecvMeta, Transmit, UdpSocketState};
+use ::quinn::{AsyncTimer, AsyncUdpSocket, UdpPoller};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::future::Future;
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+/// Tasks, time and sockets for quinn: those of heist. Endpoints are to be made in a runtime.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Runtime;
+
+impl ::quinn::Runtime for Runtime {
+    fn new_timer(&self, deadline: Instant) -> Pin<Box<dyn AsyncTimer>> {
+        Box::pin(Timer { sleep: sleep_until(deadline.into()) })
+    }
+
+    #[track_caller]
+    fn spawn(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) {
+        drop(crate::spawn(future));
+    }
+
+    fn wrap_udp_socket(&self, socket: std::net::UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        let state = UdpSocketState::new((&socket).into())?;
+        Ok(Arc::new(Socket { io: UdpSocket::from_std(socket)?, state }))
+    }
+
+    fn now(&self) -> Instant {
+        time::Instant::now().into_std()
+    }
+}
+
+pin_project! {
+    #[derive(Debug)]
+    struct Timer {
+        #[pin]
+        sleep: Sleep,
+    }
+}
+
+impl AsyncTimer for Timer {
+    fn reset(self: Pin<&mut Self>, deadline: Instant) {
+        self.project().sleep.reset(deadline.into());
+    }
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.project().sleep.poll(cx)
+    }
+}
+
+#[derive(Debug)]
+struct Socket {
+    io: UdpSocket,
+    /// What the system can do for many datagrams at once.
+    state: UdpSocketState,
+}
+
+impl AsyncUdpSocket for Socket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Box::pin(Writable { socket: self, wait: None })
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let send = || self.state.send((&self.io).into(), transmit);
+        self.io.try_io(Interest::WRITABLE, send)
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.io.poll_recv_ready(cx))?;
+            let receive = || self.state.recv((&self.io).into(), bufs, meta);
+            match self.io.try_io(Interest::READABLE, receive) {
+                Err(error) if is_passing(&error) => {}
+                received => return Poll::Ready(received),
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+
+    fn max_transmit_segments(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    fn max_receive_segments(&self) -> usize {
+        self.state.gro_segments()
+    }
+
+    fn may_fragment(&self) -> bool {
+        self.state.may_fragment()
+    }
+}
+
+/// Whether receiving may go on: nothing is there, or what came is about some peer. quinn would give up
+/// the whole endpoint for the latter.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+    )
+}
+
+/// Waits until a socket can be written to. Every connection has one of its own: all of them are woken.
+struct Writable {
+    socket: Arc<Socket>,
+    wait: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send + Sync>>>,
+}
+
+impl UdpPoller for Writable {
+    fn poll_writable(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let wait = this.wait.get_or_insert_with(|| {
+            let socket = Arc::clone(&this.socket);
+            Box::pin(async move { socket.io.writable().await })
+        });
+        let result = ready!(wait.as_mut().poll(cx));
+        this.wait = None;
+        Poll::Ready(result)
+    }
+}
+
+impl fmt::Debug for Writable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writable").field("socket", &self.socket).finish_non_exhaustive()
+    }
+}

@@ -1,3 +1,0 @@
-//! That nothing is linear, and that nothing is kept.
-
-use super::*;
