@@ -61,7 +61,8 @@ fn a_server_without_file_descriptors_goes_on_when_there_are_some() {
         heist::spawn(serve(listener, router).into_future());
         assert!(ask(address).await.unwrap().ends_with("hello"));
 
-        setrlimit(Resource::Nofile, Rlimit { current: Some(256), ..getrlimit(Resource::Nofile) }).unwrap();
+        setrlimit(Resource::Nofile, Rlimit { current: Some(256), ..getrlimit(Resource::Nofile) })
+            .unwrap();
         for _ in 0..3 {
             let socket = heist::net::TcpSocket::new_v4().unwrap();
             let mut files = Vec::new();

@@ -11,7 +11,8 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 fn garbage_is_refused() {
     runtime().block_on(async {
         let server = Server::hello().await;
-        let noise: Vec<u8> = (0..100_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let noise: Vec<u8> =
+            (0..100_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         for length in [1, 2, 23, 24, 25, 1000, 100_000] {
             let answer = talk(server.address, &noise[..length]).await;
             assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "), "{answer:?}");

@@ -134,14 +134,19 @@ fn a_connection_can_be_upgraded() {
             writer.shutdown().await.unwrap();
         });
         let answer = Response::builder().status(StatusCode::SWITCHING_PROTOCOLS);
-        answer.header("connection", "upgrade").header("upgrade", "echo").body(Body::empty()).unwrap()
+        answer
+            .header("connection", "upgrade")
+            .header("upgrade", "echo")
+            .body(Body::empty())
+            .unwrap()
     }
     runtime().block_on(async {
         let server = Server::start(Router::new().route("/", get(upgrade))).await;
         let head = "GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n";
         // The first bytes of the new protocol come with the head: hyper has read them already.
         let mut answer = talk(server.address, format!("{head}first").as_bytes()).await;
-        let body = answer.split_off(answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4);
+        let body =
+            answer.split_off(answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4);
         assert!(answer.starts_with(b"HTTP/1.1 101 "), "{}", String::from_utf8_lossy(&answer));
         assert_eq!(body, b"first");
     });

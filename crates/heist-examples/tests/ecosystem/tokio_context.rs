@@ -34,7 +34,9 @@ fn tasks_of_every_kind_may_use_tokio() {
     runtime.block_on(use_tokio());
     runtime.block_on(runtime.spawn(use_tokio())).unwrap();
     runtime.block_on(async { task::spawn_pinned(use_tokio).await.unwrap() });
-    runtime.block_on(LocalSet::new().run_until(async { task::spawn_local(use_tokio()).await })).unwrap();
+    runtime
+        .block_on(LocalSet::new().run_until(async { task::spawn_local(use_tokio()).await }))
+        .unwrap();
     let closure = || Handle::current().block_on(use_tokio());
     runtime.block_on(runtime.spawn_blocking(closure)).unwrap();
     runtime.block_on(runtime.spawn(async { task::block_in_place(has_tokio) })).unwrap();
@@ -118,7 +120,10 @@ fn the_companion_is_in_the_runtime() {
         accepted.unwrap();
         let name = || thread::current().name().map(str::to_owned);
         assert_eq!(name().as_deref(), Some("heist-tokio"));
-        assert_eq!(heist::spawn(async move { name() }).await.unwrap().as_deref(), Some("heist-worker"));
+        assert_eq!(
+            heist::spawn(async move { name() }).await.unwrap().as_deref(),
+            Some("heist-worker")
+        );
         let blocking = tokio::task::spawn_blocking(|| Handle::current().id());
         assert_eq!(blocking.await.unwrap(), id);
     };
