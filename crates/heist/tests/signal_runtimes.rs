@@ -101,7 +101,7 @@ fn a_runtime_may_be_dropped_while_its_tasks_listen() {
             });
         }
         drop(waits);
-        rt.block_on(async { while waited.recv().await.is_some() && waited.len() > 0 {} });
+        rt.block_on(async { while waited.recv().await.is_some() && !waited.is_empty() {} });
         if round % 2 == 0 {
             raise(kind);
         }

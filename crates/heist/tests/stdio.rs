@@ -84,7 +84,7 @@ fn echo() {
 
 #[test]
 fn what_comes_in_goes_out() {
-    let input: Vec<u8> = (0..3_000_000u32).map(|number| (number * 7 >> 3) as u8).collect();
+    let input: Vec<u8> = (0..3_000_000u32).map(|number| ((number * 7) >> 3) as u8).collect();
     let (stdout, _) = run("echo", &input);
     assert!(stdout.ends_with(&input));
 }

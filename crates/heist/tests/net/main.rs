@@ -1,7 +1,6 @@
 //! Sockets, pipes, names, and descriptors of one's own.
 
 mod async_fd;
-mod context;
 mod lookup;
 mod pipe;
 #[path = "../support/mod.rs"]

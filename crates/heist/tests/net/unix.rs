@@ -208,9 +208,7 @@ fn the_peer_is_known() {
         }
         // A socket without a peer has one without a number.
         let socket = UnixSocket::new_stream().unwrap();
-        let socket = net::UnixStream::from(std::os::fd::OwnedFd::from(
-            socket.as_fd().try_clone_to_owned().unwrap(),
-        ));
+        let socket = net::UnixStream::from(socket.as_fd().try_clone_to_owned().unwrap());
         let alone = UnixStream::from_std(socket).unwrap();
         assert_eq!(alone.peer_cred().unwrap().pid(), None);
     });

@@ -175,7 +175,7 @@ fn panics_say_what_to_do() {
     let workers = Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
     let text = panic_of(|| workers.block_on(async { time::pause() }));
     assert!(text.contains("Builder::new_current_thread"), "{text}");
-    let text = panic_of(|| drop(Builder::new_multi_thread().start_paused(true)));
+    let text = panic_of(|| _ = Builder::new_multi_thread().start_paused(true));
     assert!(text.contains("Builder::new_current_thread"), "{text}");
 }
 

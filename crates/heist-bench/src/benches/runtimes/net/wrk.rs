@@ -90,7 +90,7 @@ Transfer/sec:    606.33MB
 
     #[test]
     fn times_have_units() {
-        let times = ["250.00us", "1.50ms", "2.00s", "1.00m"].map(|time| microseconds(time));
+        let times = ["250.00us", "1.50ms", "2.00s", "1.00m"].map(microseconds);
         assert_eq!(times, [Some(250.0), Some(1500.0), Some(2e6), Some(60e6)]);
         assert_eq!(microseconds("12"), None);
     }

@@ -1,6 +1,7 @@
 //! What sockets ask of the thread and of what they are given, and what they say if it is not so.
 
-use crate::support::net::TempDir;
+mod support;
+
 use heist::net::unix::pipe;
 use heist::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use heist::net::{UnixDatagram, UnixListener, UnixStream};
@@ -12,6 +13,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Waker};
+use support::net::TempDir;
 
 /// The message of the panic of `act`, and the file it points to.
 #[track_caller]
@@ -21,7 +23,10 @@ fn panic_of<T>(act: impl FnOnce() -> T) -> (String, String) {
     let _one_hook = HOOK.lock().unwrap();
     let usual = panic::take_hook();
     panic::set_hook(Box::new(|info| {
-        let message = info.payload_as_str().unwrap_or_default().to_owned();
+        let payload = info.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        let message = text.unwrap_or_default().to_owned();
         *SEEN.lock().unwrap() = (message, info.location().unwrap().file().to_owned());
     }));
     let result = panic::catch_unwind(AssertUnwindSafe(|| drop(act())));
@@ -39,8 +44,10 @@ fn without_io() -> Runtime {
     Builder::new_current_thread().build().unwrap()
 }
 
+type Call<'a> = Box<dyn Fn() + 'a>;
+
 /// Each of these, with its name, needs a runtime.
-fn everything(dir: &TempDir) -> Vec<(&'static str, Box<dyn Fn() + '_>)> {
+fn everything(dir: &TempDir) -> Vec<(&'static str, Call<'_>)> {
     let listener = net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let stream = net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -153,7 +160,7 @@ fn a_name_cannot_be_looked_up_without_a_runtime() {
 /// With debug assertions, as in tests.
 #[test]
 fn a_socket_that_blocks_is_refused() {
-    let rt = crate::support::runtime(1);
+    let rt = support::runtime(1);
     let _in_it = rt.enter();
     let dir = TempDir::new();
     let tcp = net::TcpListener::bind("127.0.0.1:0").unwrap();
