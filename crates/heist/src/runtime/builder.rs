@@ -72,7 +72,7 @@ impl Builder {
             thread_per_core: false,
             pin_workers: false,
             stall: StallConfig::default(),
-            companion: companion::Wish::default(),
+            companion: Default::default(),
             has_io: false,
             has_time: false,
             starts_paused: false,
@@ -414,7 +414,7 @@ impl Builder {
             threads: Vec::new(),
             driver: None,
             waits: true,
-            companion: companion::Owner::default(),
+            companion: Default::default(),
         };
         // What is dropped half-way with a worker is dropped in the runtime.
         let handle = runtime.handle.clone();

@@ -142,7 +142,7 @@ impl Scheduler {
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
             stalls: Stalls::default(),
-            companion: Companion::default(),
+            companion: Default::default(),
             is_down: AtomicBool::new(false),
             next_worker: AtomicUsize::new(0),
             config,
