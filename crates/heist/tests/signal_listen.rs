@@ -9,7 +9,6 @@ mod support;
 use heist::runtime::{Builder, Runtime};
 use heist::signal::unix::{Signal, SignalKind, signal};
 use heist::signal::{self, ctrl_c};
-use heist::sync::mpsc;
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -181,89 +180,6 @@ fn after_shutdown_there_is_an_error() {
     let _entered = handle.enter();
     let error = signal(real_time(8)).unwrap_err();
     assert!(heist::runtime::is_rt_shutdown_err(&error), "{error}");
-}
-
-/// The end of one runtime is none of the others' business.
-#[test]
-fn runtimes_do_not_depend_on_each_other() {
-    let kind = real_time(9);
-    let mut runtimes: Vec<Runtime> =
-        vec![current_thread(), runtime(1), runtime(2), current_thread()];
-    let listen = |rt: &Runtime| rt.block_on(async { signal(kind).unwrap() });
-    let mut listeners: Vec<Signal> = runtimes.iter().map(listen).collect();
-    while let Some(rt) = runtimes.pop() {
-        raise(kind);
-        for (rt, listener) in runtimes.iter().zip(&mut listeners) {
-            rt.block_on(listener.recv());
-        }
-        rt.block_on(listeners[runtimes.len()].recv());
-    }
-}
-
-/// A listener whose runtime is gone goes on in another, also if it waits there already.
-#[test]
-fn a_listener_outlives_its_runtime() {
-    let kind = real_time(10);
-    let first = runtime(1);
-    let mut listener = first.block_on(async { signal(kind).unwrap() });
-    let second = runtime(1);
-    let (began, begins) = std::sync::mpsc::channel();
-    let task = second.spawn(async move {
-        for _ in 0..3 {
-            let mut receives = pin!(listener.recv());
-            poll_fn(|cx| {
-                let poll = receives.as_mut().poll(cx);
-                let _ = began.send(());
-                poll
-            })
-            .await;
-        }
-    });
-    begins.recv().unwrap();
-    raise(kind);
-    begins.recv().unwrap();
-    drop(first);
-    for _ in begins {
-        raise(kind);
-    }
-    second.block_on(task).unwrap();
-
-    // Also if it is in none while its runtime ends.
-    let third = current_thread();
-    let mut listener = third.block_on(async { signal(kind).unwrap() });
-    drop((second, third));
-    raise(kind);
-    current_thread().block_on(listener.recv());
-}
-
-/// A runtime goes down while its tasks listen: they are dropped, and nobody is told twice.
-#[test]
-fn a_runtime_may_be_dropped_while_its_tasks_listen() {
-    let kind = real_time(11);
-    let other = current_thread();
-    let mut listener = other.block_on(async { signal(kind).unwrap() });
-    for round in 0..50 {
-        let rt = runtime(2);
-        let (waits, mut waited) = mpsc::unbounded_channel();
-        for _ in 0..4 {
-            let waits = waits.clone();
-            rt.spawn(async move {
-                let mut listener = signal(kind).unwrap();
-                waits.send(()).unwrap();
-                loop {
-                    listener.recv().await;
-                }
-            });
-        }
-        drop(waits);
-        rt.block_on(async { while waited.recv().await.is_some() && waited.len() > 0 {} });
-        if round % 2 == 0 {
-            raise(kind);
-        }
-        drop(rt);
-        raise(kind);
-        other.block_on(listener.recv());
-    }
 }
 
 /// L3: a listener is told though the only worker is stuck in a task.

@@ -16,7 +16,14 @@ thread_local! {
     static IN_TASK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The calling thread is in a runtime for as long as this lives.
+/// The calling thread is in a runtime for as long as this lives. The runtime may be shut down meanwhile:
+///
+/// ```
+/// let runtime = heist::runtime::Runtime::new().unwrap();
+/// let _guard = runtime.enter();
+/// runtime.shutdown_background();
+/// assert!(heist::runtime::Handle::try_current().is_ok());
+/// ```
 #[must_use = "the thread leaves the runtime when the guard is dropped"]
 pub struct EnterGuard<'a> {
     _inner: Entered<'a>,
@@ -28,12 +35,18 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// Puts back what was current before. It belongs to its thread: as a lock's guard it is `Sync`,
-/// but not `Send`.
+/// The thread is in a runtime, and in that runtime's companion.
 pub(super) struct Entered<'a> {
-    previous: Option<Handle>,
-    depth: usize,
+    _previous: Previous,
     _companion: companion::Guard<'a>,
+}
+
+/// Puts back what was current before. It belongs to its thread: as a lock's guard it is `Sync`,
+/// but not `Send`. It borrows nothing, so that a guard that lives on does not keep a runtime from being shut
+/// down.
+struct Previous {
+    handle: Option<Handle>,
+    depth: usize,
     _thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
@@ -45,8 +58,8 @@ pub(super) fn enter(handle: &Handle) -> Entered<'_> {
     let previous = exchange(Some(handle.clone()));
     let depth = DEPTH.get() + 1;
     DEPTH.set(depth);
-    let _companion = handle.scheduler.companion.enter();
-    Entered { previous, depth, _companion, _thread: PhantomData }
+    let _previous = Previous { handle: previous, depth, _thread: PhantomData };
+    Entered { _previous, _companion: handle.scheduler.companion.enter() }
 }
 
 /// To be called by a thread that is none of the runtime's: if the runtime still exists, the thread is in
@@ -59,7 +72,7 @@ pub(super) fn staying(handle: &Handle) -> impl Fn() + Send + Sync + 'static {
     }
 }
 
-impl Drop for Entered<'_> {
+impl Drop for Previous {
     fn drop(&mut self) {
         if DEPTH.get() != self.depth {
             if !std::thread::panicking() {
@@ -70,7 +83,7 @@ impl Drop for Entered<'_> {
             }
             return;
         }
-        let previous = self.previous.take();
+        let previous = self.handle.take();
         // What was current is dropped outside of the borrow: it may be the last handle.
         let current = exchange(previous);
         DEPTH.set(self.depth - 1);

@@ -126,16 +126,16 @@ impl Board {
             while kinds != 0 {
                 let kind = word * 64 + kinds.trailing_zeros() as usize;
                 kinds &= kinds - 1;
-                self.wake(kind, true);
+                self.tell(kind);
             }
         }
     }
 
-    /// Wakes all who listen to `kind`, and tells them that it has arrived if so.
-    fn wake(&self, kind: usize, has_arrived: bool) {
+    /// Tells all who listen to `kind`.
+    fn tell(&self, kind: usize) {
         let wakers: Vec<Waker> = {
             let mut listeners = lock(&self.kinds[kind]);
-            listeners.told += u64::from(has_arrived);
+            listeners.told += 1;
             listeners.wakers.iter_mut().filter_map(|(_, waker)| waker.take()).collect()
         };
         // Somebody's waker that panics must not keep others from being woken.
@@ -199,11 +199,8 @@ impl Attendance {
 }
 
 impl Drop for Attendance {
-    /// Listeners that have relied on this runtime are woken, and rely on the one where they are
-    /// awaited now.
     fn drop(&mut self) {
         lock(&self.board.runtimes).retain(|runtime| !Weak::ptr_eq(runtime, &self.runtime));
-        (0..self.board.kinds.len()).for_each(|kind| self.board.wake(kind, false));
     }
 }
 
@@ -244,9 +241,9 @@ impl Listener {
             std::mem::swap(&mut listeners.wakers[self.place], &mut waker);
         }
         drop(waker);
-        // After the waker is in its place: a runtime that goes down now finds it.
+        // So that it does not depend on the life of the one where it began to listen.
         if let Some(reactors) = reactors() {
-            // If this one cannot, another may, such as that where it began to listen.
+            // If it cannot, that one may.
             let _ = self.board.attend(&reactors);
         }
         Poll::Pending

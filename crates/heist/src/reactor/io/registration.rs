@@ -211,8 +211,7 @@ impl<P: Places> Registration<P> {
         self.settle(Home::at(home as u64));
     }
 
-    /// No reactor watches it any more, and no event reaches it. Nobody can wait, and the wakers are
-    /// dropped: they may own what owns this.
+    /// No reactor watches it any more, and no event reaches it.
     pub(super) fn deregister(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let key = self.lock();
         let unwatched = match self.load().seat() {
@@ -220,8 +219,6 @@ impl<P: Places> Registration<P> {
             None => Ok(()),
         };
         self.settle(Home::at(NONE));
-        drop(key);
-        self.source.abandon();
         unwatched
     }
 

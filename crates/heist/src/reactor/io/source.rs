@@ -117,12 +117,6 @@ impl Source {
         }
     }
 
-    /// Nobody can wait any more. Their wakers are dropped: they may own what owns this source.
-    pub(super) fn abandon(&self) {
-        let waiters = mem::take(&mut *self.lock());
-        drop(waiters);
-    }
-
     /// How many futures wait.
     #[cfg(test)]
     pub(super) fn futures(&self) -> usize {
@@ -199,7 +193,7 @@ impl Drop for Wait<'_> {
             return;
         }
         let mut waiters = self.source.lock();
-        let waiter = waiters.futures.as_mut().and_then(|futures| futures.try_remove(index));
+        let waiter = waiters.futures.as_mut().map(|futures| futures.remove(index));
         drop(waiters);
         drop(waiter);
     }

@@ -102,6 +102,15 @@ fn the_end_is_read_after_a_short_read() {
 }
 
 #[test]
+fn the_end_is_read_without_a_reactor() {
+    let reactors = reactors(1);
+    let (source, far) = assumed(&reactors);
+    drop(far);
+    (0..2).for_each(|_| assert_eq!(got(read(&source, 8)), b""));
+    assert_eq!(reactors[0].sources.len(), 0);
+}
+
+#[test]
 fn an_urgent_byte_makes_a_read_short_and_not_the_last() {
     let reactors = reactors(1);
     let (source, mut far) = tcp(&reactors);
@@ -225,7 +234,7 @@ fn several_buffers_are_written_as_one() {
     assert_eq!(&memory, b"pingpong");
     let many = vec![bufs[0]; 3000];
     let written = fill(&source, |cx| source.poll_write_vectored(cx, &many));
-    assert!(written >= 4 * 1024, "more buffers than fit in a call do not mean that it is full");
+    assert!(written > 4 * 1024, "more buffers than fit in a call do not mean that it is full");
     drain(&mut far, written);
 }
 

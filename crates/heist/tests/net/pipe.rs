@@ -1,7 +1,6 @@
 //! Pipes and FIFOs.
 
-mod support;
-
+use crate::support::net::{TempDir, on_both, poll_once};
 use heist::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use heist::net::unix::pipe::{OpenOptions, Receiver, Sender, pipe};
 use rustix::fs::{CWD, Mode, OFlags, fcntl_getfl, mkfifoat};
@@ -12,7 +11,6 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::Poll;
-use support::net::{TempDir, on_both, poll_once};
 
 fn fifo(dir: &TempDir) -> PathBuf {
     let path = dir.path("fifo");

@@ -1,14 +1,11 @@
 //! Random operations on an open file, cancelled ones among them, beside a model of it: bytes and a
 //! position.
 
-#[path = "support/held.rs"]
-mod held;
-
+use crate::held::{Held, poll_once, runtime_with_one_blocking_thread};
 use heist::fs::File;
 use heist::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, SeekFrom};
 use heist::runtime::{Builder, Runtime};
 use heist_testing::{Rng, scaled, seed};
-use held::{Held, poll_once, runtime_with_one_blocking_thread};
 use std::task::Poll;
 
 /// The file as it should be.

@@ -1,13 +1,11 @@
 //! The halves of TCP streams.
 
-mod support;
-
+use crate::support::net::{on_both, tcp_pair, with_std_peer};
 use heist::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use heist::net::TcpStream;
 use heist::net::tcp::ReuniteError;
 use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::AsRawFd;
-use support::net::{on_both, tcp_pair, with_std_peer};
 
 /// Reads what is there, and the end.
 fn rest_of(peer: &mut std::net::TcpStream) -> String {

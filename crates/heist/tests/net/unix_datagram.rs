@@ -1,7 +1,6 @@
 //! Unix datagrams.
 
-mod support;
-
+use crate::support::net::{TempDir, on_both, poll_once};
 use heist::io::{Interest, ReadBuf};
 use heist::net::UnixDatagram;
 use std::future::poll_fn;
@@ -10,7 +9,6 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net;
 use std::task::Poll;
-use support::net::{TempDir, on_both, poll_once};
 
 #[test]
 fn what_is_sent_arrives_and_says_from_where() {

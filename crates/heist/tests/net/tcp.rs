@@ -1,7 +1,6 @@
 //! TCP streams and listeners: what they promise while nothing goes wrong.
 
-mod support;
-
+use crate::support::net::{on_both, poll_once, tcp_pair, with_std_peer};
 use heist::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use heist::net::{TcpListener, TcpStream};
 use heist_testing::Rng;
@@ -12,7 +11,6 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
-use support::net::{on_both, poll_once, tcp_pair, with_std_peer};
 
 /// More than the buffers of both ends can hold.
 const MUCH: usize = 16 << 20;
@@ -410,9 +408,9 @@ fn sockets_of_the_standard_library_come_and_go() {
 
 #[test]
 fn a_stream_may_be_used_in_another_runtime() {
-    let first = support::runtime(1);
+    let first = crate::support::runtime(1);
     let (mut client, mut server) = first.block_on(tcp_pair());
-    let second = support::runtime(1);
+    let second = crate::support::runtime(1);
     let echo = second.spawn(async move {
         let mut buf = [0; 5];
         server.read_exact(&mut buf).await.unwrap();
@@ -430,7 +428,7 @@ fn a_stream_may_be_used_in_another_runtime() {
 /// W9: a socket that is always ready does not keep its worker.
 #[test]
 fn a_stream_that_never_waits_lets_others_run() {
-    let rt = support::runtime(1);
+    let rt = crate::support::runtime(1);
     let done = rt.spawn(async {
         let (mut client, mut server) = tcp_pair().await;
         let other = heist::spawn(async {});

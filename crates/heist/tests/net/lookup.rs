@@ -1,11 +1,9 @@
 //! Names and addresses.
 
-mod support;
-
+use crate::support::net::on_both;
 use heist::net::{ToSocketAddrs, lookup_host};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use support::net::on_both;
 
 async fn lookup(host: impl ToSocketAddrs) -> Vec<SocketAddr> {
     let addresses = lookup_host(host).await.unwrap();
@@ -18,7 +16,7 @@ async fn lookup(host: impl ToSocketAddrs) -> Vec<SocketAddr> {
 /// Also without a runtime, as nobody has to be asked.
 #[test]
 fn what_is_an_address_is_not_looked_up() {
-    let rt = support::runtime(1);
+    let rt = crate::support::runtime(1);
     rt.block_on(async {
         let four: SocketAddr = "127.0.0.1:80".parse().unwrap();
         let six: SocketAddr = "[::1]:80".parse().unwrap();

@@ -1,13 +1,11 @@
 //! What goes wrong with TCP: resets at every point, ends in one direction, runtimes that go down.
 
-mod support;
-
+use crate::support::net::{on_both, poll_once, reset, tcp_pair, with_std_peer};
 use heist::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use heist::net::{TcpListener, TcpStream};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::pin::pin;
-use support::net::{on_both, poll_once, reset, tcp_pair, with_std_peer};
 
 #[test]
 fn an_end_in_one_direction_leaves_the_other() {
@@ -193,9 +191,9 @@ fn dropping_one_half_does_not_disturb_a_task_with_the_other() {
 
 #[test]
 fn a_stream_outlives_its_runtime_and_says_so() {
-    let rt = support::runtime(1);
+    let rt = crate::support::runtime(1);
     let (mut client, server) = rt.block_on(tcp_pair());
-    let other = support::runtime(1);
+    let other = crate::support::runtime(1);
     let waiting = other.spawn(async move {
         let result = client.read(&mut [0; 8]).await;
         (client, result)

@@ -1,7 +1,6 @@
 //! Descriptors of the user's own in a runtime.
 
-mod support;
-
+use crate::support::runtime;
 use heist::io::unix::AsyncFd;
 use heist::io::{Interest, Ready};
 use heist::runtime::{Builder, is_rt_shutdown_err};
@@ -12,7 +11,6 @@ use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use support::runtime;
 
 fn pair() -> (UnixStream, UnixStream) {
     let (near, far) = UnixStream::pair().unwrap();

@@ -1,7 +1,6 @@
 //! What sockets ask of the thread and of what they are given, and what they say if it is not so.
 
-mod support;
-
+use crate::support::net::TempDir;
 use heist::net::unix::pipe;
 use heist::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use heist::net::{UnixDatagram, UnixListener, UnixStream};
@@ -13,7 +12,6 @@ use std::panic::{self, AssertUnwindSafe};
 use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Waker};
-use support::net::TempDir;
 
 /// The message of the panic of `act`, and the file it points to.
 #[track_caller]
@@ -155,7 +153,7 @@ fn a_name_cannot_be_looked_up_without_a_runtime() {
 /// With debug assertions, as in tests.
 #[test]
 fn a_socket_that_blocks_is_refused() {
-    let rt = support::runtime(1);
+    let rt = crate::support::runtime(1);
     let _in_it = rt.enter();
     let dir = TempDir::new();
     let tcp = net::TcpListener::bind("127.0.0.1:0").unwrap();

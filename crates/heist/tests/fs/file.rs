@@ -3,13 +3,10 @@
 //!
 //! Where an operation has to be on its way, the only blocking thread is held.
 
-#[path = "support/held.rs"]
-mod held;
-
+use crate::held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
 use heist::fs::{File, FileTimes, OpenOptions};
 use heist::io::{AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWriteExt, SeekFrom};
 use heist::runtime::{Builder, Runtime, is_rt_shutdown_err};
-use held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
 use std::io::{ErrorKind, IoSlice, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;

@@ -1,7 +1,6 @@
 //! Unix streams and listeners.
 
-mod support;
-
+use crate::support::net::{TempDir, on_both, poll_once};
 use heist::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use heist::net::unix::{ReuniteError, SocketAddr};
 use heist::net::{UnixListener, UnixSocket, UnixStream};
@@ -12,7 +11,6 @@ use std::os::unix::net;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
-use support::net::{TempDir, on_both, poll_once};
 
 /// A name that begins with a zero, and that nobody else has.
 fn abstract_name() -> String {

@@ -1,7 +1,6 @@
 //! UDP.
 
-mod support;
-
+use crate::support::net::{on_both, poll_once};
 use heist::io::{Interest, ReadBuf};
 use heist::net::UdpSocket;
 use std::future::poll_fn;
@@ -12,7 +11,6 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use support::net::{on_both, poll_once};
 
 async fn bound() -> UdpSocket {
     UdpSocket::bind("127.0.0.1:0").await.unwrap()

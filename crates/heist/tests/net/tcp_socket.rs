@@ -1,14 +1,12 @@
 //! TCP sockets that are not connected yet, and the ways to bind and to connect.
 
-mod support;
-
+use crate::support::net::on_both;
 use heist::io::{AsyncReadExt, AsyncWriteExt};
 use heist::net::{TcpListener, TcpSocket, TcpStream};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd};
 use std::time::Duration;
-use support::net::on_both;
 
 fn any_port() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()

@@ -1,11 +1,8 @@
 //! What is at a path, whole files, and directories.
 
-#[path = "support/held.rs"]
-mod held;
-
+use crate::held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
 use heist::fs;
 use heist::runtime::is_rt_shutdown_err;
-use held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
