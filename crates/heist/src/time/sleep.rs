@@ -132,34 +132,39 @@ impl Sleep {
     /// Without taking budget.
     fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let me = self.project();
-        let deadline = Time::of(me.deadline.into_std());
-        let (timer, entry) = match me.timer {
-            Some(timer) => match timer.poll(cx.waker()) {
-                Polled::Fired => return Poll::Ready(()),
-                Polled::Waiting => return Poll::Pending,
-                Polled::Resting | Polled::Closed => (&*timer, EntryOf::Known),
-            },
-            none => {
-                let timer = Arc::new(Timer::entered(cx.waker().clone(), deadline));
-                (&*none.insert(timer), EntryOf::New)
-            }
+        let (deadline, handle) = (Time::of(me.deadline.into_std()), me.handle.as_ref());
+        let Some(timer) = me.timer else {
+            let timer = Arc::new(Timer::entered(cx.waker().clone(), deadline));
+            // Should that panic, the next poll finds nothing that seems to wait.
+            let polled = begin(&timer, deadline, EntryOf::New, handle);
+            *me.timer = Some(timer);
+            return polled;
         };
-        match register(timer, deadline, entry, me.handle.as_ref()) {
-            Registered::Waiting { .. } => Poll::Pending,
-            Registered::Elapsed => {
-                drop(timer.fire());
-                Poll::Ready(())
-            }
-            Registered::Closed if Reactors::with_here(|_, _| ()).is_some() => {
-                timer.cancel();
-                // Who polls this is a task of a runtime that goes down, and will be dropped.
-                Poll::Pending
-            }
-            Registered::Closed => panic!(
-                "time::Sleep: the runtime that it waits in has been shut down; keep the Runtime until \
-                 nobody waits any more"
-            ),
+        match timer.poll(cx.waker()) {
+            Polled::Fired => Poll::Ready(()),
+            Polled::Waiting => Poll::Pending,
+            Polled::Resting | Polled::Closed => begin(timer, deadline, EntryOf::Known, handle),
         }
+    }
+}
+
+/// Registers a timer for the task that polls it.
+fn begin(timer: &Arc<Timer>, deadline: Time, entry: EntryOf, handle: Option<&Handle>) -> Poll<()> {
+    match register(timer, deadline, entry, handle) {
+        Registered::Waiting { .. } => Poll::Pending,
+        Registered::Elapsed => {
+            drop(timer.fire());
+            Poll::Ready(())
+        }
+        Registered::Closed if Reactors::with_here(|_, _| ()).is_some() => {
+            timer.cancel();
+            // Who polls this is a task of a runtime that goes down, and will be dropped.
+            Poll::Pending
+        }
+        Registered::Closed => panic!(
+            "time::Sleep: the runtime that it waits in has been shut down; keep the Runtime until \
+             nobody waits any more"
+        ),
     }
 }
 

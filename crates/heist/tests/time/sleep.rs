@@ -313,9 +313,11 @@ fn where_there_are_no_timers_a_panic_says_what_to_do() {
 #[test]
 fn begun_nowhere_it_panics() {
     let rt = runtime(1);
-    let made_on_worker = rt.block_on(rt.spawn(async { Box::pin(sleep(MS)) })).unwrap();
-    let text = panic_of(|| wait_outside(made_on_worker));
+    let mut made_on_worker = rt.block_on(rt.spawn(async { Box::pin(sleep(MS)) })).unwrap();
+    let text = panic_of(|| wait_outside(made_on_worker.as_mut()));
     assert!(text.starts_with("time::Sleep:") && text.contains("Runtime::enter"), "{text}");
+    // Where there is one it begins after all.
+    rt.block_on(made_on_worker);
 }
 
 /// L3: a timer whose worker is stuck fires all the same. Each of these waits for the other.
