@@ -32,6 +32,7 @@ pub use crate::scheduler::{Id, RuntimeFlavor};
 pub use crate::stall::{StallCause, StallReport, Waiting};
 
 use crate::env::{companion, log};
+use crate::scheduler::one_after_the_other;
 use crate::task::{self, JoinHandle};
 use current_thread::Driver;
 use std::future::Future;
@@ -151,7 +152,7 @@ impl Runtime {
 
     fn cancel_queued(&self) {
         let _entered = context::enter(&self.handle);
-        self.handle.scheduler.cancel_queued();
+        one_after_the_other(|| self.handle.scheduler.cancel_queued());
     }
 
     /// The threads that have not ended, and what they do if that is known.
@@ -181,10 +182,12 @@ impl Runtime {
     /// it may ask for the current one, and spawn in vain.
     fn close(&self) {
         let _entered = context::enter(&self.handle);
-        self.handle.scheduler.shut_down();
-        if let Some(driver) = &self.driver {
-            driver.shut_down();
-        }
+        one_after_the_other(|| {
+            self.handle.scheduler.shut_down();
+            if let Some(driver) = &self.driver {
+                driver.shut_down();
+            }
+        });
     }
 }
 

@@ -47,5 +47,6 @@ pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
+pub(crate) use refused::one_after_the_other;
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{Aside, Worker, step_aside, try_submit, worker_index};

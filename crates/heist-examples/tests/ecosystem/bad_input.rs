@@ -78,16 +78,6 @@ async fn go_away(address: SocketAddr, bytes: &[u8], with_a_reset: bool) {
     }
 }
 
-/// The other direction stays open: the answer arrives.
-#[test]
-fn a_half_closed_connection_gets_its_answer() {
-    runtime().block_on(async {
-        let server = Server::hello().await;
-        let answer = talk(server.address, b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
-        assert!(answer.ends_with(b"hello"), "{}", String::from_utf8_lossy(&answer));
-    });
-}
-
 #[test]
 fn a_handler_that_panics_ends_its_connection_alone() {
     async fn panics() {

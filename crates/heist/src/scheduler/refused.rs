@@ -1,5 +1,6 @@
 //! Tasks that come too late. What one of them does when it is dropped may wake the next, and so on: they
-//! are dropped one after the other, not inside of each other, however long the chain is (T6).
+//! are dropped one after the other, not inside of each other, however long the chain is, and whatever
+//! lock one of them holds while it wakes the next (T6).
 
 use super::shared::{Runnable, Scheduler};
 use std::cell::RefCell;
@@ -16,20 +17,36 @@ impl Scheduler {
     /// Drops a task that comes too late; if that goes on with another one already, later.
     pub(super) fn refuse(&self, task: Runnable) {
         let mut task = Some(task);
-        let is_first = WAITING.try_with(|waiting| match &mut *waiting.borrow_mut() {
-            Some(waiting) => {
+        // On a thread that is ending nobody waits: there is no list.
+        let _ = WAITING.try_with(|waiting| {
+            if let Some(waiting) = &mut *waiting.borrow_mut() {
                 waiting.extend(task.take().map(|task| (self.clone(), task)));
-                false
-            }
-            nobody => {
-                *nobody = Some(Waiting::new());
-                true
             }
         });
-        let Some(task) = task else { return };
-        (self.config.refuse)(self, task);
-        // On a thread that is ending nobody waits: there is no list.
-        if is_first == Ok(true) {
+        if let Some(task) = task {
+            one_after_the_other(|| (self.config.refuse)(self, task));
+        }
+    }
+}
+
+/// Calls `act`, which drops tasks. Those that come too late meanwhile, on this thread, are dropped
+/// afterwards.
+pub(crate) fn one_after_the_other(act: impl FnOnce()) {
+    let begin = |waiting: &RefCell<Option<Waiting>>| {
+        let is_first = waiting.borrow().is_none();
+        waiting.borrow_mut().get_or_insert_default();
+        is_first
+    };
+    let _end = End(WAITING.try_with(begin).unwrap_or(false));
+    act();
+}
+
+/// Drops those that wait, if it was the first to begin; also if that unwinds.
+struct End(bool);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if self.0 {
             while let Some((scheduler, task)) = next() {
                 (scheduler.config.refuse)(&scheduler, task);
             }
