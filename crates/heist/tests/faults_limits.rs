@@ -139,8 +139,8 @@ fn ten_thousand_idle_connections() {
             idle.push((one, echo));
         }
         // Both sides of each wait, so all are registered.
-        for number in 0..PAIRS {
-            talk(&mut idle[number].0, number as u64).await;
+        for (number, (stream, _)) in idle.iter_mut().enumerate() {
+            talk(stream, number as u64).await;
         }
         let mut rng = Rng::new(heist_testing::seed());
         for round in 0..2000 {

@@ -45,8 +45,9 @@ fn others() -> Vec<i32> {
 fn storm(is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         for thread in others() {
+            let process = std::process::id();
             // SAFETY: (FFI) it takes any number; a thread that has ended is an error.
-            unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, NUISANCE) };
+            unsafe { libc::syscall(libc::SYS_tgkill, process, thread, NUISANCE) };
         }
         thread::yield_now();
     }
@@ -88,7 +89,8 @@ async fn echo_udp() {
 
 /// Blocking threads wait in a read, which the standard library begins again.
 async fn blocking_pipe() {
-    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let (reader, writer) = rustix::pipe::pipe().unwrap();
+    let (mut reader, mut writer) = (std::fs::File::from(reader), std::fs::File::from(writer));
     let reads = heist::task::spawn_blocking(move || {
         let mut all = Vec::new();
         reader.read_to_end(&mut all).unwrap();
