@@ -169,7 +169,7 @@ impl Reactors {
             if rouse {
                 self[seat].rouse();
             }
-            self.registered(seat);
+            self.added_timer(seat);
         }
         registered
     }
@@ -208,7 +208,7 @@ impl Reactor {
             timers: Timers::new(clock.now()),
             clock,
             turned_at: AtomicU64::new(0),
-            post: Post::default(),
+            post: Post::new(),
             turn: Mutex::new(Turn { events: Events::new(), wakers: Vec::new() }),
         })
     }
@@ -249,12 +249,6 @@ impl Reactor {
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
     pub(crate) fn rouse(&self) {
         self.poller.wake();
-    }
-
-    /// How long it is to the next timer, if there is one.
-    fn until_next_timer(&self) -> Option<Duration> {
-        let next = self.timers.next();
-        (next != Time::NEVER).then(|| self.clock.now().until(next))
     }
 }
 

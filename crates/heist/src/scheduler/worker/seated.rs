@@ -99,21 +99,6 @@ impl Local {
     }
 }
 
-/// The reactor goes with the seat (L3).
-impl Local {
-    /// It is about to give its seat up: others must look.
-    fn leave_reactor(&self) {
-        let reactors = self.scheduler.config.reactors.iter();
-        reactors.for_each(|reactors| reactors.leave(self.seat.get()));
-    }
-
-    /// It has sat down.
-    fn attend_reactor(&self) {
-        let reactors = self.scheduler.config.reactors.iter();
-        reactors.for_each(|reactors| reactors.attend(self.seat.get()));
-    }
-}
-
 /// For a worker that has no seat.
 impl Local {
     /// A base worker, between two tasks, waits for its seat (L6). `false`: the runtime goes down.
@@ -143,7 +128,7 @@ impl Local {
         self.empty_slot();
         let back = self.seat().come_back(self.number());
         if matches!(back, Back::Asleep | Back::Busy) {
-            self.attend_reactor();
+            self.scheduler.attend_reactor(self.seat.get());
         }
         if back == Back::Asleep {
             self.get_up_again();
@@ -212,7 +197,7 @@ impl Local {
         let sits = self.scheduler.seats[seat].sit_down(self.number());
         if sits {
             self.seat.set(seat);
-            self.attend_reactor();
+            self.scheduler.attend_reactor(seat);
             self.is_searching.set(true);
             self.scheduler.idle.join_search();
             self.scheduler.check_seats_of(self.index);
@@ -223,10 +208,10 @@ impl Local {
     /// A spare with nothing to do does not sleep where it sits: its thread may be needed.
     pub(super) fn leave_when_idle(&self) {
         self.empty_slot();
-        self.leave_reactor();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 let shared = &self.scheduler;
+                shared.leave_reactor(self.seat.get());
                 let was_searching = self.is_searching.take();
                 shared.put_to_sleep(self.seat.get(), was_searching, || shared.has_work());
             }
@@ -296,10 +281,10 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
 impl Local {
     pub(super) fn leave_seat(&self) {
         self.empty_slot();
-        self.leave_reactor();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 let shared = &self.scheduler;
+                shared.leave_reactor(self.seat.get());
                 shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
             }
             // What this thread waits for may be in its own queues, where nobody looks any more.
