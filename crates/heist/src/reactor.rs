@@ -84,7 +84,7 @@ thread_local! {
     static HERE: Cell<(*const Reactors, usize)> = const { Cell::new((ptr::null(), 0)) };
 }
 
-/// The calling thread's worker sits on a seat, as long as this lives.
+/// The calling thread's worker sits on a seat, or on none, as long as this lives.
 pub(crate) struct Sits<'a> {
     outer: (*const Reactors, usize),
     _reactors: PhantomData<&'a Reactors>,
@@ -129,6 +129,11 @@ impl Reactors {
     /// The calling thread's worker sits on this seat.
     pub(crate) fn sit(&self, seat: usize) -> Sits<'_> {
         Sits { outer: HERE.replace((self, seat)), _reactors: PhantomData }
+    }
+
+    /// The calling thread has no worker's seat, as long as this lives: its worker has stepped aside.
+    pub(crate) fn sit_nowhere() -> Sits<'static> {
+        Sits { outer: HERE.replace((ptr::null(), 0)), _reactors: PhantomData }
     }
 
     /// The seat that the calling thread's worker sits on, or sat on when its poll began, if it is one of

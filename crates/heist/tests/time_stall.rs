@@ -70,6 +70,52 @@ fn l3_a_timer_where_nobody_sits() {
     }
 }
 
+/// A runtime that goes down is not kept by one of its tasks that waits for time in the middle of a poll.
+#[test]
+fn a_shutdown_beside_one_who_waits_in_its_poll() {
+    let rt = runtime(1);
+    let (begun, begins) = mpsc::channel();
+    let waits = rt.spawn(async move {
+        block_in_place(|| {
+            Handle::current().block_on(async {
+                let mut nap = std::pin::pin!(sleep(Duration::from_secs(100_000)));
+                assert!(heist::time::timeout(Duration::ZERO, &mut nap).await.is_err());
+                begun.send(()).unwrap();
+                nap.await;
+            });
+        });
+    });
+    begins.recv().unwrap();
+    drop(rt);
+    let panic = Runtime::new().unwrap().block_on(waits).unwrap_err().into_panic();
+    let message = panic.downcast_ref::<&str>().unwrap();
+    assert!(message.contains("has been shut down"), "{message}");
+}
+
+/// Who waits in another runtime, in the middle of a poll, waits with the timers of that one.
+#[test]
+fn waiting_in_another_runtime_is_not_ended_with_ones_own() {
+    let (rt, other) = (runtime(1), runtime(1));
+    let (begun, begins) = mpsc::channel();
+    let (down, goes_down) = mpsc::channel::<()>();
+    let (done, is_done) = mpsc::channel();
+    rt.spawn(async move {
+        other.block_on(async {
+            let mut nap = std::pin::pin!(sleep(SOON));
+            assert!(heist::time::timeout(Duration::ZERO, &mut nap).await.is_err());
+            begun.send(()).unwrap();
+            goes_down.recv().unwrap();
+            nap.await;
+            sleep(SOON).await;
+        });
+        done.send(()).unwrap();
+    });
+    begins.recv().unwrap();
+    rt.shutdown_background();
+    down.send(()).unwrap();
+    is_done.recv().unwrap();
+}
+
 /// L3: naps and a conversation, on workers that step aside all the time.
 #[test]
 fn l3_timers_and_sockets_beside_workers_that_step_aside() {

@@ -3,6 +3,7 @@
 
 use super::{Entered, LOCAL, Local, Step, Worker};
 use crate::env::Clock;
+use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
 use std::ptr;
@@ -237,7 +238,11 @@ impl Local {
 /// A worker that has stepped aside, in the middle of a poll: its thread waits for something else, or
 /// runs code that does, and its seat is free for others (L5). It comes back at the end of its poll. When
 /// this is dropped the thread is a worker's again.
-pub(crate) struct Aside(*const Local);
+pub(crate) struct Aside {
+    local: *const Local,
+    /// Who waits for I/O or time here does so in the runtime that is current, which may be another.
+    _sits: Sits<'static>,
+}
 
 /// Calls code of others as if this thread were no worker's: it may be at work, with something borrowed.
 pub(in crate::scheduler) fn outside<R>(f: impl FnOnce() -> R) -> R {
@@ -275,7 +280,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     LOCAL.set(ptr::null());
     local.is_aside.set(true);
     local.leave_seat();
-    Ok(Some(Aside(here)))
+    Ok(Some(Aside { local: here, _sits: Reactors::sit_nowhere() }))
 }
 
 impl Local {
@@ -296,6 +301,6 @@ impl Local {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        LOCAL.set(self.0);
+        LOCAL.set(self.local);
     }
 }
