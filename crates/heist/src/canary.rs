@@ -84,6 +84,12 @@ pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark rela
 pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");
 /// A sleeper that sleeps elsewhere is not roused there.
 pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
+/// Who adds something to a reactor does not order that before its look at whether anybody sits there.
+pub(crate) const GUARD_NO_LIGHT_BARRIER: Canary = Canary::new("guard no light barrier");
+/// The guard does not order that it sleeps before its look for timers.
+pub(crate) const GUARD_NO_HEAVY_BARRIER: Canary = Canary::new("guard no heavy barrier");
+/// Who has marked a seat as taken does not look whether it was lost meanwhile.
+pub(crate) const GUARD_NO_SECOND_LOOK: Canary = Canary::new("guard no second look");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
 /// Sysmon does not order its wish for a seat before its look at the worker's tick.

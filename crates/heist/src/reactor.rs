@@ -84,7 +84,7 @@ thread_local! {
     static HERE: Cell<(*const Reactors, usize)> = const { Cell::new((ptr::null(), 0)) };
 }
 
-/// The calling thread's worker sits on a seat, as long as this lives.
+/// The calling thread's worker sits on a seat, or on none, as long as this lives.
 pub(crate) struct Sits<'a> {
     outer: (*const Reactors, usize),
     _reactors: PhantomData<&'a Reactors>,
@@ -131,6 +131,11 @@ impl Reactors {
         Sits { outer: HERE.replace((self, seat)), _reactors: PhantomData }
     }
 
+    /// The calling thread has no worker's seat, as long as this lives: its worker has stepped aside.
+    pub(crate) fn sit_nowhere() -> Sits<'static> {
+        Sits { outer: HERE.replace((ptr::null(), 0)), _reactors: PhantomData }
+    }
+
     /// The seat that the calling thread's worker sits on, or sat on when its poll began, if it is one of
     /// these.
     #[inline]
@@ -169,7 +174,7 @@ impl Reactors {
             if rouse {
                 self[seat].rouse();
             }
-            self.registered(seat);
+            self.added_timer(seat);
         }
         registered
     }
@@ -208,7 +213,7 @@ impl Reactor {
             timers: Timers::new(clock.now()),
             clock,
             turned_at: AtomicU64::new(0),
-            post: Post::default(),
+            post: Post::new(),
             turn: Mutex::new(Turn { events: Events::new(), wakers: Vec::new() }),
         })
     }
@@ -249,12 +254,6 @@ impl Reactor {
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
     pub(crate) fn rouse(&self) {
         self.poller.wake();
-    }
-
-    /// How long it is to the next timer, if there is one.
-    fn until_next_timer(&self) -> Option<Duration> {
-        let next = self.timers.next();
-        (next != Time::NEVER).then(|| self.clock.now().until(next))
     }
 }
 

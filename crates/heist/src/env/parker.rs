@@ -48,10 +48,10 @@ impl Parker {
         debug_assert!(woken, "only a wake-up ends PARKED");
     }
 
-    /// As [`park`](Self::park), but for about so long at most.
-    pub(crate) fn park_timeout(&self, duration: Duration) {
+    /// As [`park`](Self::park), but for about so long at most; whether a wake-up has come.
+    pub(crate) fn park_timeout(&self, duration: Duration) -> bool {
         if self.take_wake_up() {
-            return;
+            return true;
         }
         let guard = self.lock();
         // Relaxed: as in park().
@@ -61,7 +61,7 @@ impl Parker {
             let _ = self.wake_up.wait_timeout(&self.lock, guard, duration);
         }
         // Late or not, a wake-up that has come is taken.
-        self.take_wake_up();
+        self.take_wake_up()
     }
 
     /// Sleeps in `sleep_elsewhere`, unless there is a wake-up. Whether one has come by its end. For one thread

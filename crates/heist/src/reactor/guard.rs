@@ -2,27 +2,27 @@
 //!
 //! A worker that steps aside, or is robbed, leaves a seat behind on which nobody sits until there is
 //! work; and work is what its reactor may bring (L3). So the reactors of such seats are looked at by
-//! sysmon, which sleeps in a poller of pollers.
+//! sysmon, which sleeps in a poller of pollers. The protocol is told in `README.md`.
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod post;
+mod vigil;
+
+pub(super) use post::Post;
 
 use super::poller::{Events, Poller};
+use super::timers::Time;
 use super::{Reactor, Reactors};
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use vigil::Vigil;
 
 pub(super) struct Guard {
     poller: Poller,
     events: Mutex<Events>,
-}
-
-/// What a reactor is to the guard.
-#[derive(Default)]
-pub(super) struct Post {
-    /// Set before its seat is given up, cleared when it has been taken. It may be set though somebody sits
-    /// there: then somebody looks who need not.
-    is_left: AtomicBool,
-    is_watched: AtomicBool,
+    vigil: Vigil,
 }
 
 impl Guard {
@@ -31,72 +31,108 @@ impl Guard {
         for (seat, reactor) in reactors.enumerate() {
             poller.add_other(&reactor.poller, seat as u64)?;
         }
-        Ok(Guard { poller, events: Mutex::new(Events::new()) })
+        Ok(Guard { poller, events: Mutex::new(Events::new()), vigil: Vigil::new() })
     }
 }
 
+/// For workers, and for those that register something.
 impl Reactors {
-    /// Whoever sits on this seat is about to leave it.
-    pub(crate) fn leave(&self, seat: usize) {
-        self[seat].post.is_left.store(true, Ordering::Relaxed);
-    }
-
-    /// Behind a heavy barrier after [`leave`](Self::leave): if anybody waits there, the guard watches.
-    pub(crate) fn entrust(&self, seat: usize) {
-        let reactor = &self[seat];
-        if reactor.post.is_left.load(Ordering::Relaxed) && reactor.is_in_use() {
-            self.watch(seat);
-        }
-    }
-
-    /// Somebody sits on this seat now.
-    pub(crate) fn attend(&self, seat: usize) {
-        let post = &self[seat].post;
-        post.is_left.store(false, Ordering::Relaxed);
-        if post.is_watched.swap(false, Ordering::Relaxed) {
-            if let Some(guard) = &self.guard {
-                guard.poller.ignore_other(&self[seat].poller, seat as u64);
+    /// Somebody has left this seat; `is_vacant` tells what is so now. A heavy barrier and
+    /// [`entrust`](Self::entrust) must follow.
+    pub(crate) fn leave(&self, seat: usize, is_vacant: impl Fn() -> bool) {
+        self[seat].post.settle(is_vacant, |is_left| {
+            if !is_left {
+                self.ignore(seat);
             }
-        }
-    }
-
-    /// Somebody has begun to wait for something at this reactor.
-    pub(super) fn registered(&self, seat: usize) {
-        // Pairs with the heavy barrier before entrust(): one of us sees what the other did.
-        self.barrier.light();
-        if self[seat].post.is_left.load(Ordering::Relaxed) {
-            self.watch(seat);
-            // It has to find out until when it may sleep. Its own bell: what the reactor's brings may be heard by
-            // somebody else, who looks.
-            self.rouse_guard();
-        }
-    }
-
-    fn watch(&self, seat: usize) {
-        if let Some(guard) = &self.guard {
-            self[seat].post.is_watched.store(true, Ordering::Relaxed);
-            guard.poller.watch_other(&self[seat].poller, seat as u64);
-        }
-    }
-
-    /// Looks at those whose seats are vacant, and at those that nobody has looked at for so long.
-    pub(crate) fn turn_neglected(&self, limit: Duration, is_vacant: impl Fn(usize) -> bool) {
-        let is_neglected = |seat: &usize| is_vacant(*seat) || self[*seat].is_stale(limit);
-        (0..self.len()).filter(is_neglected).for_each(|seat| _ = self[seat].turn());
-    }
-
-    /// Sysmon sleeps until something comes to a reactor whose seat is vacant, it is roused, or so much
-    /// time has passed. It may wake up for nothing. Who gives up a seat from now on sees to it itself.
-    pub(crate) fn stand_guard(&self, limit: Option<Duration>, is_vacant: impl Fn(usize) -> bool) {
-        let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
-        let vacant = (0..self.len()).filter(|seat| is_vacant(*seat) && self[*seat].is_in_use());
-        let limits = vacant.filter_map(|seat| {
-            self.watch(seat);
-            self[seat].until_next_timer()
         });
-        let limit = limits.chain(limit).min();
+    }
+
+    /// Somebody has sat down on this seat; `is_vacant` tells what is so now.
+    pub(crate) fn attend(&self, seat: usize, is_vacant: impl Fn() -> bool) {
+        self[seat].post.settle(is_vacant, |is_left| match is_left {
+            false => self.ignore(seat),
+            // It was lost at once, and who took it may have seen our mark.
+            true => {
+                // If it cannot be had sysmon never sleeps for long, and looks by itself.
+                let _ = self.barrier.heavy();
+                self.entrust(seat);
+            }
+        });
+    }
+
+    /// Behind a heavy barrier: if nobody sits there, the guard sees to what there is to wait for.
+    pub(crate) fn entrust(&self, seat: usize) {
+        if self[seat].post.is_left() {
+            self.watch_sources(seat);
+            self.watch_timers(seat);
+        }
+    }
+
+    /// A source has been added to this reactor.
+    pub(super) fn added_source(&self, seat: usize) {
+        if self[seat].post.is_left_behind(self.barrier) {
+            self.watch_sources(seat);
+        }
+    }
+
+    /// A timer has been added to this reactor.
+    pub(super) fn added_timer(&self, seat: usize) {
+        if self[seat].post.is_left_behind(self.barrier) {
+            self.watch_timers(seat);
+        }
+    }
+
+    /// What comes to the sources ends the guard's sleep. Where there are none the poller is not watched: its bell
+    /// may have rung, and a look at timers alone does not hear it.
+    fn watch_sources(&self, seat: usize) {
+        let reactor = &self[seat];
+        if let Some(guard) = self.guard.as_ref().filter(|_| reactor.sources.len() > 0) {
+            reactor.post.set_watched(true);
+            guard.poller.watch_other(&reactor.poller, seat as u64);
+        }
+    }
+
+    /// The guard sleeps no longer than until the next one. It is roused by its own bell: that of the reactor
+    /// may be heard by somebody else, who looks.
+    fn watch_timers(&self, seat: usize) {
+        let next = self[seat].timers.next();
+        if let Some(guard) = self.guard.as_ref().filter(|guard| guard.vigil.is_too_long_for(next)) {
+            guard.poller.wake();
+        }
+    }
+
+    fn ignore(&self, seat: usize) {
+        let post = &self[seat].post;
+        if let Some(guard) = self.guard.as_ref().filter(|_| post.set_watched(false)) {
+            guard.poller.ignore_other(&self[seat].poller, seat as u64);
+        }
+    }
+}
+
+/// For sysmon.
+impl Reactors {
+    /// Looks at those whose seats are vacant, and at those that nobody has looked at for so long.
+    pub(crate) fn turn_neglected(&self, limit: Duration) {
+        let is_neglected = |reactor: &Reactor| reactor.post.is_left() || reactor.is_stale(limit);
+        let neglected = self.reactors.iter().filter(|reactor| is_neglected(reactor));
+        neglected.for_each(|reactor| _ = reactor.turn());
+    }
+
+    /// Sleeps until something comes to a reactor whose seat is vacant, it is roused, or so much time has
+    /// passed. It may wake up for nothing.
+    pub(crate) fn stand_guard(&self, limit: Option<Duration>) {
+        let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
+        guard.vigil.begin(self.barrier);
+        let now = self.clock.now();
+        let mut until = limit.map_or(Time::NEVER, |limit| now.plus(limit));
+        for seat in (0..self.len()).filter(|seat| self[*seat].post.is_left()) {
+            self.watch_sources(seat);
+            until = until.min(self[seat].timers.next());
+        }
+        guard.vigil.lasts_until(until);
         let events = &mut *guard.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        _ = guard.poller.wait(events, limit);
+        _ = guard.poller.wait(events, (until != Time::NEVER).then(|| now.until(until)));
+        guard.vigil.end();
     }
 
     /// Ends that sleep, or the next.

@@ -70,7 +70,7 @@ impl registration::Places for Reactors {
         interest: Interest,
     ) -> io::Result<()> {
         self[seat].poller.add(fd, key, interest)?;
-        self.registered(seat);
+        self.added_source(seat);
         Ok(())
     }
 

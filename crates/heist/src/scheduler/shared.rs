@@ -234,6 +234,18 @@ impl Shared {
         self.config.reactors.iter().for_each(|reactors| reactors[seat].rouse());
     }
 
+    /// Somebody has sat down on this seat, and its reactor goes with it (L3).
+    pub(super) fn attend_reactor(&self, seat: usize) {
+        let is_vacant = || self.seats[seat].holder().is_none();
+        self.config.reactors.iter().for_each(|reactors| reactors.attend(seat, is_vacant));
+    }
+
+    /// Somebody has left this seat, and puts it to sleep next.
+    pub(super) fn leave_reactor(&self, seat: usize) {
+        let is_vacant = || self.seats[seat].holder().is_none();
+        self.config.reactors.iter().for_each(|reactors| reactors.leave(seat, is_vacant));
+    }
+
     fn call_spare(&self, seat: usize) -> bool {
         let Some(scheduler) = Scheduler::upgrade(&self.me) else { return false };
         // A thread's name comes from code of others, which must not find this worker at work.
@@ -249,7 +261,7 @@ impl Shared {
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
         let woken = self.idle.sleep(seat, was_searching, has_work);
-        // Behind its barrier.
+        // Behind its barrier: if nobody sits there, somebody must look at its reactor.
         self.config.reactors.iter().for_each(|reactors| reactors.entrust(seat));
         if let Some(seat) = woken {
             self.wake_seat(seat);

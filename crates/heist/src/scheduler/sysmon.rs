@@ -69,13 +69,31 @@ impl Sysmon {
         self.quiet_looks = if is_quiet() { self.quiet_looks + 1 } else { 0 };
         let limit = self.next_report(Clock::now());
         let may_sleep = || is_quiet() && !shared.is_down();
-        let is_vacant = |seat: usize| shared.seats[seat].holder().is_none();
-        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(may_sleep, is_vacant, limit) {
+        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(may_sleep, limit) {
             // Somebody has just begun.
             self.quiet_looks = 0;
             self.pause = SHORT;
         }
-        shared.alarm.doze(self.pause, is_vacant);
+        self.doze();
+    }
+
+    /// What comes to vacant seats meanwhile is brought in at once. The workers are looked at when the time
+    /// has come, however often that is: between two looks they must have had the time to move.
+    fn doze(&self) {
+        let (since, shared) = (Clock::now(), &self.scheduler);
+        let mut left = Some(self.pause);
+        while let Some(pause) = left {
+            let is_woken = shared.alarm.doze(pause);
+            self.turn_reactors();
+            let passed = Clock::now().since(since);
+            left = self.pause.checked_sub(passed).filter(|left| !left.is_zero() && !is_woken);
+        }
+    }
+
+    /// What they bring is work that waits (L3).
+    fn turn_reactors(&self) {
+        let reactors = self.scheduler.config.reactors.iter();
+        reactors.for_each(|reactors| reactors.turn_neglected(SHORT));
     }
 
     /// While work waits there are two looks in short succession: who has not moved between them is
@@ -90,11 +108,6 @@ impl Sysmon {
     }
 
     fn look(&mut self, now: Clock) -> Looked {
-        // What they bring is work that waits (L3).
-        if let Some(reactors) = &self.scheduler.config.reactors {
-            let is_vacant = |seat: usize| self.scheduler.seats[seat].holder().is_none();
-            reactors.turn_neglected(SHORT, is_vacant);
-        }
         let mut looked = Looked { does_work_wait: self.does_work_wait(), ..Looked::default() };
         if let Some(threshold) = self.threshold {
             self.look_at_workers(now, threshold, &mut looked);
@@ -180,9 +193,11 @@ impl Scheduler {
     /// whether it was.
     pub(super) fn rob_seat(&self, seat: usize, worker: usize, tick: u32) -> bool {
         let own = &self.remotes[worker].own;
-        self.config.reactors.iter().for_each(|reactors| reactors.leave(seat));
         match self.seats[seat].rob(worker as u32, || own.is_stuck_since(tick)) {
-            Left::Vacant => drop(self.put_to_sleep(seat, false, || self.has_work())),
+            Left::Vacant => {
+                self.leave_reactor(seat);
+                self.put_to_sleep(seat, false, || self.has_work());
+            }
             Left::Home => {}
             Left::Kept | Left::Lost => return false,
         }

@@ -75,34 +75,30 @@ impl Alarm {
 
     /// Sleeps until a seat is woken, or for so long if there is a `limit`; but only if `is_quiet` says
     /// that all sleep; whether it has. It may wake up for nothing.
-    pub(super) fn sleep(
-        &self,
-        is_quiet: impl Fn() -> bool,
-        is_vacant: impl Fn(usize) -> bool,
-        limit: Option<Duration>,
-    ) -> bool {
+    pub(super) fn sleep(&self, is_quiet: impl Fn() -> bool, limit: Option<Duration>) -> bool {
         self.is_asleep.store(true, Ordering::Relaxed);
         let has_barrier = canary::ALARM_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
         let sleeps = has_barrier && is_quiet();
         if sleeps {
-            self.park(limit, is_vacant);
+            self.park(limit);
         }
         self.is_asleep.store(false, Ordering::Relaxed);
         sleeps
     }
 
-    /// Sleeps for about so long.
-    pub(super) fn doze(&self, duration: Duration, is_vacant: impl Fn(usize) -> bool) {
-        self.park(Some(duration), is_vacant);
+    /// Sleeps for about so long, or until something comes to a vacant seat; whether it was woken.
+    pub(super) fn doze(&self, duration: Duration) -> bool {
+        self.park(Some(duration))
     }
 
-    fn park(&self, limit: Option<Duration>, is_vacant: impl Fn(usize) -> bool) {
+    fn park(&self, limit: Option<Duration>) -> bool {
         match (&self.reactors, limit) {
-            (Some(reactors), _) => {
-                self.parker.park_in(|| reactors.stand_guard(limit, is_vacant));
-            }
+            (Some(reactors), _) => self.parker.park_in(|| reactors.stand_guard(limit)),
             (None, Some(limit)) => self.parker.park_timeout(limit),
-            (None, None) => self.parker.park(),
+            (None, None) => {
+                self.parker.park();
+                true
+            }
         }
     }
 }

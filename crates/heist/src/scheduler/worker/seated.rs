@@ -3,6 +3,7 @@
 
 use super::{Entered, LOCAL, Local, Step, Worker};
 use crate::env::Clock;
+use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
 use std::ptr;
@@ -99,21 +100,6 @@ impl Local {
     }
 }
 
-/// The reactor goes with the seat (L3).
-impl Local {
-    /// It is about to give its seat up: others must look.
-    fn leave_reactor(&self) {
-        let reactors = self.scheduler.config.reactors.iter();
-        reactors.for_each(|reactors| reactors.leave(self.seat.get()));
-    }
-
-    /// It has sat down.
-    fn attend_reactor(&self) {
-        let reactors = self.scheduler.config.reactors.iter();
-        reactors.for_each(|reactors| reactors.attend(self.seat.get()));
-    }
-}
-
 /// For a worker that has no seat.
 impl Local {
     /// A base worker, between two tasks, waits for its seat (L6). `false`: the runtime goes down.
@@ -143,7 +129,7 @@ impl Local {
         self.empty_slot();
         let back = self.seat().come_back(self.number());
         if matches!(back, Back::Asleep | Back::Busy) {
-            self.attend_reactor();
+            self.scheduler.attend_reactor(self.seat.get());
         }
         if back == Back::Asleep {
             self.get_up_again();
@@ -212,7 +198,7 @@ impl Local {
         let sits = self.scheduler.seats[seat].sit_down(self.number());
         if sits {
             self.seat.set(seat);
-            self.attend_reactor();
+            self.scheduler.attend_reactor(seat);
             self.is_searching.set(true);
             self.scheduler.idle.join_search();
             self.scheduler.check_seats_of(self.index);
@@ -223,10 +209,10 @@ impl Local {
     /// A spare with nothing to do does not sleep where it sits: its thread may be needed.
     pub(super) fn leave_when_idle(&self) {
         self.empty_slot();
-        self.leave_reactor();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 let shared = &self.scheduler;
+                shared.leave_reactor(self.seat.get());
                 let was_searching = self.is_searching.take();
                 shared.put_to_sleep(self.seat.get(), was_searching, || shared.has_work());
             }
@@ -252,7 +238,11 @@ impl Local {
 /// A worker that has stepped aside, in the middle of a poll: its thread waits for something else, or
 /// runs code that does, and its seat is free for others (L5). It comes back at the end of its poll. When
 /// this is dropped the thread is a worker's again.
-pub(crate) struct Aside(*const Local);
+pub(crate) struct Aside {
+    local: *const Local,
+    /// Who waits for I/O or time here does so in the runtime that is current, which may be another.
+    _sits: Sits<'static>,
+}
 
 /// Calls code of others as if this thread were no worker's: it may be at work, with something borrowed.
 pub(in crate::scheduler) fn outside<R>(f: impl FnOnce() -> R) -> R {
@@ -290,16 +280,16 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     LOCAL.set(ptr::null());
     local.is_aside.set(true);
     local.leave_seat();
-    Ok(Some(Aside(here)))
+    Ok(Some(Aside { local: here, _sits: Reactors::sit_nowhere() }))
 }
 
 impl Local {
     pub(super) fn leave_seat(&self) {
         self.empty_slot();
-        self.leave_reactor();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 let shared = &self.scheduler;
+                shared.leave_reactor(self.seat.get());
                 shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
             }
             // What this thread waits for may be in its own queues, where nobody looks any more.
@@ -311,6 +301,6 @@ impl Local {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        LOCAL.set(self.0);
+        LOCAL.set(self.local);
     }
 }

@@ -14,7 +14,7 @@ fn a_seat_is_woken() {
         alarm.seat_woken();
     });
     while idle.load(Ordering::Relaxed) == 1 {
-        alarm.sleep(|| idle.load(Ordering::Relaxed) == 1, |_| false, None);
+        alarm.sleep(|| idle.load(Ordering::Relaxed) == 1, None);
     }
     waker.join().unwrap();
 }

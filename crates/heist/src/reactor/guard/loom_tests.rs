@@ -1,0 +1,189 @@
+//! Seats that are left and taken, beside those who add something there, in every interleaving that loom can
+//! find (L3).
+
+use super::post::Post;
+use super::vigil::Vigil;
+use crate::canary;
+use crate::env::Parker;
+use crate::reactor::timers::Time;
+use heist_sync::{AtomicBool, AtomicU32, AtomicU64, Barrier, Mutex, Ordering};
+use loom::thread;
+
+const VACANT: u32 = 0;
+const HELD: u32 = 1;
+
+struct Scene {
+    seat: AtomicU32,
+    post: Post,
+    barrier: Barrier,
+    /// Whether there is a source, and when the next timer is due.
+    has_source: AtomicBool,
+    timer: AtomicU64,
+    /// What the guard's poller has been told.
+    is_watched: Mutex<bool>,
+    vigil: Vigil,
+    bell: Parker,
+}
+
+impl Scene {
+    /// Leaked: when a model deadlocks, loom's objects can no longer be dropped.
+    fn new() -> &'static Scene {
+        Box::leak(Box::new(Scene {
+            seat: AtomicU32::new(HELD),
+            post: Post::new(),
+            barrier: Barrier::detect(),
+            has_source: AtomicBool::new(false),
+            timer: AtomicU64::new(Time::NEVER.as_nanos()),
+            is_watched: Mutex::new(false),
+            vigil: Vigil::new(),
+            bell: Parker::new(),
+        }))
+    }
+
+    fn is_vacant(&self) -> bool {
+        self.seat.load(Ordering::Acquire) == VACANT
+    }
+
+    fn exchange(&self, from: u32, to: u32) -> bool {
+        let (done, not) = (Ordering::AcqRel, Ordering::Relaxed);
+        self.seat.compare_exchange(from, to, done, not).is_ok()
+    }
+
+    /// Whether somebody sat there.
+    fn leave(&self) -> bool {
+        if !self.exchange(HELD, VACANT) {
+            return false;
+        }
+        self.post.settle(|| self.is_vacant(), |is_left| self.watch(false, !is_left));
+        assert!(self.barrier.heavy(), "that of putting the seat to sleep");
+        self.entrust();
+        true
+    }
+
+    fn sit_down(&self) {
+        assert!(self.exchange(VACANT, HELD));
+        self.post.settle(
+            || self.is_vacant(),
+            |is_left| match is_left {
+                false => self.watch(false, true),
+                true => {
+                    assert!(self.barrier.heavy());
+                    self.entrust();
+                }
+            },
+        );
+    }
+
+    fn watch(&self, is_watched: bool, is_so: bool) {
+        if is_so {
+            *self.is_watched.lock().unwrap() = is_watched;
+        }
+    }
+
+    fn entrust(&self) {
+        if self.post.is_left() {
+            self.watch_source();
+            self.watch_timer();
+        }
+    }
+
+    fn watch_source(&self) {
+        self.watch(true, self.has_source.load(Ordering::Relaxed));
+    }
+
+    fn watch_timer(&self) {
+        if self.vigil.is_too_long_for(Time::from_nanos(self.timer.load(Ordering::Relaxed))) {
+            self.bell.unpark();
+        }
+    }
+}
+
+/// A source is added where somebody is leaving.
+fn a_source_where_nobody_sits() {
+    let scene = Scene::new();
+    let adds = thread::spawn(move || {
+        scene.has_source.store(true, Ordering::Relaxed);
+        if scene.post.is_left_behind(scene.barrier) {
+            scene.watch_source();
+        }
+    });
+    assert!(scene.leave());
+    adds.join().unwrap();
+    assert!(*scene.is_watched.lock().unwrap(), "somebody watches");
+}
+
+#[test]
+fn loom_l3_a_source_where_nobody_sits() {
+    loom::model(a_source_where_nobody_sits);
+}
+
+#[test]
+#[should_panic(expected = "somebody watches")]
+fn loom_canary_no_light_barrier() {
+    canary::GUARD_NO_LIGHT_BARRIER.model(a_source_where_nobody_sits);
+}
+
+/// A seat is taken, and lost again before who took it has said so.
+fn taken_and_lost() {
+    let scene = Scene::new();
+    scene.has_source.store(true, Ordering::Relaxed);
+    assert!(scene.leave());
+    let robs = thread::spawn(move || scene.leave());
+    scene.sit_down();
+    let is_lost = robs.join().unwrap();
+    assert_eq!(scene.post.is_left(), is_lost, "what is marked is so");
+    assert!(*scene.is_watched.lock().unwrap() || !is_lost, "somebody watches");
+}
+
+#[test]
+fn loom_l3_a_seat_that_is_lost_at_once() {
+    loom::model(taken_and_lost);
+}
+
+#[test]
+#[should_panic(expected = "what is marked is so")]
+fn loom_canary_no_second_look() {
+    canary::GUARD_NO_SECOND_LOOK.model(taken_and_lost);
+}
+
+/// The guard goes to sleep while a seat is left that has a timer, or while a timer is added to one that was.
+fn a_timer_where_nobody_sits(is_added: bool) {
+    let scene = Scene::new();
+    let soon = 5;
+    if is_added {
+        assert!(scene.leave());
+    } else {
+        scene.timer.store(soon, Ordering::Relaxed);
+    }
+    let guard = thread::spawn(move || {
+        loop {
+            scene.vigil.begin(scene.barrier);
+            if scene.post.is_left() && scene.timer.load(Ordering::Relaxed) == soon {
+                return;
+            }
+            scene.bell.park();
+            scene.vigil.end();
+        }
+    });
+    if is_added {
+        scene.timer.store(soon, Ordering::Relaxed);
+        if scene.post.is_left_behind(scene.barrier) {
+            scene.watch_timer();
+        }
+    } else {
+        assert!(scene.leave());
+    }
+    guard.join().unwrap();
+}
+
+#[test]
+fn loom_l3_the_guard_gets_up_for_timers() {
+    loom::model(|| a_timer_where_nobody_sits(false));
+    loom::model(|| a_timer_where_nobody_sits(true));
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_no_heavy_barrier() {
+    canary::GUARD_NO_HEAVY_BARRIER.model(|| a_timer_where_nobody_sits(true));
+}
