@@ -135,6 +135,14 @@ fn a_guard_says_what_is_not_ready_any_more() {
         let mut cx = Context::from_waker(Waker::noop());
         assert!(pin!(near.readable()).poll(&mut cx).is_pending());
 
+        far.write_all(b"x").unwrap();
+        let mut guard = near.readable().await.unwrap();
+        guard.clear_ready_matching(Ready::WRITABLE);
+        assert_eq!(guard.ready(), Ready::READABLE);
+        guard.clear_ready_matching(Ready::READABLE);
+        assert_eq!(guard.ready(), Ready::EMPTY);
+        assert!(pin!(near.readable()).poll(&mut cx).is_pending());
+
         drop(far);
         let mut guard = near.readable().await.unwrap();
         assert!(guard.ready().is_read_closed());

@@ -53,7 +53,10 @@ struct Kernel(Mutex<Descriptor>);
 #[derive(Default)]
 struct Descriptor {
     bytes: usize,
+    /// No poller can watch any more.
     is_full: bool,
+    /// Pollers do not say what there is when they begin to watch.
+    is_silent: bool,
     /// For each poller by which key it knows the descriptor, and whether that is ready to be told of.
     pollers: [Option<(u64, bool)>; 2],
 }
@@ -122,8 +125,7 @@ impl Places for Model {
         if descriptor.is_full {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        // The system reports what there is when it begins to watch.
-        descriptor.pollers[seat] = Some((key, descriptor.bytes > 0));
+        descriptor.pollers[seat] = Some((key, descriptor.bytes > 0 && !descriptor.is_silent));
         Ok(())
     }
 
@@ -318,18 +320,28 @@ fn loom_canary_registration_early() {
 }
 
 /// The first wait registers while a byte comes.
+fn an_event_beside_the_first_wait(is_silent: bool) {
+    let registration = registration(Model::new(0));
+    let model = &**registration.places();
+    model.kernel.0.lock().unwrap().is_silent = is_silent;
+    let sender = thread::spawn(move || {
+        model.kernel.send();
+        model.turn(0);
+    });
+    read_one(registration, 0);
+    sender.join().unwrap();
+}
+
 #[test]
 fn loom_t8_an_event_beside_the_first_wait() {
-    loom::model(|| {
-        let registration = registration(Model::new(0));
-        let model = &**registration.places();
-        let sender = thread::spawn(move || {
-            model.kernel.send();
-            model.turn(0);
-        });
-        read_one(registration, 0);
-        sender.join().unwrap();
-    });
+    loom::model(|| an_event_beside_the_first_wait(false));
+}
+
+/// That `EPOLL_CTL_ADD` reports what there is, is what registering late leans on.
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_first_wait_with_a_silent_poller() {
+    loom::model(|| an_event_beside_the_first_wait(true));
 }
 
 /// Reads a byte on this seat: a worker with nothing to do looks at its own reactor.
@@ -349,22 +361,31 @@ fn read_one(registration: &Registration<Model>, seat: usize) {
 
 /// A registration moves from seat 0 to seat 1 while a byte comes; reactor 0 has the event already, or gets
 /// it.
+fn an_event_beside_a_move(is_silent: bool) {
+    let registration = registration(Model::new(1));
+    registration.register_at(0, fd());
+    let model = &**registration.places();
+    model.kernel.0.lock().unwrap().is_silent = is_silent;
+    let sender = thread::spawn(move || {
+        model.kernel.send();
+        model.turn(0);
+        model.turn(1);
+    });
+    // The next wait moves it.
+    registration.waited_for_from(1);
+    read_one(registration, 1);
+    sender.join().unwrap();
+}
+
 #[test]
 fn loom_l3_an_event_beside_a_move() {
-    loom::model(|| {
-        let registration = registration(Model::new(1));
-        registration.register_at(0, fd());
-        let model = &**registration.places();
-        let sender = thread::spawn(move || {
-            model.kernel.send();
-            model.turn(0);
-            model.turn(1);
-        });
-        // The next wait moves it.
-        registration.waited_for_from(1);
-        read_one(registration, 1);
-        sender.join().unwrap();
-    });
+    loom::model(|| an_event_beside_a_move(false));
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_a_move_to_a_silent_poller() {
+    loom::model(|| an_event_beside_a_move(true));
 }
 
 /// An event is under way when its source leaves and another takes its place.

@@ -229,6 +229,8 @@ fn the_last_to_poll_in_a_direction_is_woken() {
     }
     drop(first_waker);
     assert_eq!(Arc::strong_count(&first), 1, "the replaced waker is dropped");
+    reactors[0].turn();
+    assert_eq!(last.rings(), 0, "it is writable only");
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
     assert_eq!((first.rings(), last.rings()), (0, 1));
