@@ -22,10 +22,11 @@ impl Post {
     pub(super) fn settle(&self, is_vacant: impl Fn() -> bool, then: impl Fn(bool)) {
         loop {
             let is_left = is_vacant();
-            // Pairs with the one below, in another thread that does the same: if that one's mark comes last,
-            // its second look sees the seat as we have.
+            // SeqCst: pairs with the one below, in another thread that does the same: if that one's mark comes
+            // last, its second look sees the seat as we have.
             fence(Ordering::SeqCst);
             self.is_left.store(is_left, Ordering::Relaxed);
+            // SeqCst: pairs with the one above.
             fence(Ordering::SeqCst);
             then(is_left);
             if is_vacant() == is_left || canary::GUARD_NO_SECOND_LOOK.sings() {
