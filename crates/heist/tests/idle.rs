@@ -43,9 +43,9 @@ fn i5_an_idle_runtime_does_nothing() {
     // one quiet stretch of several is enough; with periodic wake-ups none would be quiet.
     let is_quiet = |_| {
         let before = switches("i5-idle");
-        assert_eq!(before.len(), 5);
         thread::sleep(Duration::from_millis(300));
-        switches("i5-idle") == before
+        // A thread of another test that ends meanwhile may hide one of ours from the list.
+        before.len() == 5 && switches("i5-idle") == before
     };
     assert!((0..20).any(is_quiet), "threads of an idle runtime are woken again and again");
     drop(runtime);
