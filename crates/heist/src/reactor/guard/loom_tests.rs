@@ -141,7 +141,7 @@ fn loom_l3_a_seat_that_is_lost_at_once() {
 }
 
 #[test]
-#[should_panic(expected = "what is marked is so")]
+#[should_panic(expected = "somebody watches")]
 fn loom_canary_no_second_look() {
     canary::GUARD_NO_SECOND_LOOK.model(taken_and_lost);
 }
