@@ -2,7 +2,7 @@
 
 use super::io::{Interest, Ready};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, retry_on_intr};
 use std::io;
 use std::mem::MaybeUninit;
@@ -21,6 +21,8 @@ const BELL: u64 = u64::MAX;
 /// What one wait brings at most. Half a ring: what it wakes must not overflow the queue of the worker that
 /// harvests. The rest comes with the next wait.
 const HARVEST: usize = 128;
+
+const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// What a wait has brought: keys, and what their sources are ready for.
 pub(crate) struct Events(Vec<(u64, Ready)>);
@@ -45,7 +47,7 @@ impl Events {
 
 impl Poller {
     /// # Errors
-    /// If the process has too many files open, or the kernel is too old.
+    /// If the process has too many files open.
     pub(crate) fn new() -> io::Result<Self> {
         let poller = Poller {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
@@ -53,13 +55,7 @@ impl Poller {
         };
         let flags = EventFlags::IN | EventFlags::ET;
         epoll::add(&poller.epoll, &poller.bell, EventData::new_u64(BELL), flags)?;
-        match poller.try_wait(&mut Events::new(), Some(Duration::ZERO)) {
-            Err(error) if error.raw_os_error() == Some(Errno::NOSYS.raw_os_error()) => {
-                let message = "heist waits with epoll_pwait2, which Linux has since 5.11";
-                Err(io::Error::new(io::ErrorKind::Unsupported, message))
-            }
-            waited => waited.map(|_| poller),
-        }
+        Ok(poller)
     }
 
     /// From now on a wait brings each change of what `fd` is ready for, and first what it is now.
@@ -93,6 +89,19 @@ impl Poller {
         events.clear();
         // What no Timespec holds is for ever.
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        let timeout = match timeout {
+            Some(limit) if limit != NO_TIME => {
+                // epoll counts milliseconds; this wait does not.
+                let mut epoll = [PollFd::new(&self.epoll, PollFlags::IN)];
+                match poll(&mut epoll, Some(&limit)) {
+                    Ok(0) => return Ok(false),
+                    Err(Errno::INTR) => return Ok(true),
+                    Ok(_) => Some(NO_TIME),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            other => other,
+        };
         let mut buffer = [const { MaybeUninit::uninit() }; HARVEST];
         match epoll::wait(&self.epoll, &mut buffer, timeout.as_ref()) {
             Ok((brought, _)) => {
