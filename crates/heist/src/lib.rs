@@ -32,7 +32,10 @@
 //! |---|---|
 //! | `futures-io` | `io::compat`: wrappers to and from the I/O traits of the futures-io crate |
 //! | `tracing` | warnings are events of the tracing crate: those of stalls, and what is else said on stderr |
-//! | `fs`, `full`, `io-std`, `io-uring`, `io-util`, `macros`, `net`, `parking_lot`, `process`, `rt`, `rt-multi-thread`, `schedule-latency`, `signal`, `sync`, `taskdump`, `test-util`, `time` | Tokio's names, accepted so that the one line in the manifest is all there is to change. They switch nothing on or off: what heist has is there without them |
+//! | `test-util` | clocks that tests stop and move on: `time::pause`, `time::advance`, `time::resume` |
+//! | `hyper`, `quinn` | what hyper and quinn ask of a runtime, in modules of the same names |
+//! | `tokio-context` | crates that call Tokio's runtime find one: `Builder::enable_tokio_context` |
+//! | `fs`, `full`, `io-std`, `io-uring`, `io-util`, `macros`, `net`, `parking_lot`, `process`, `rt`, `rt-multi-thread`, `schedule-latency`, `signal`, `sync`, `taskdump`, `time` | Tokio's names, accepted so that the one line in the manifest is all there is to change. They switch nothing on or off: what heist has is there without them |
 //!
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
 //! long a steal takes, that one attempt to steal succeeds, and the exact number of threads.
