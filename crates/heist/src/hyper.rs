@@ -1,4 +1,4 @@
-//! [hyper](::hyper) on heist, and servers in one line. Only with the feature `hyper`.
+//! [hyper] on heist, and servers in one line. Only with the feature `hyper`.
 //!
 //! hyper leaves tasks, time and sockets to others. Here is what it asks for: [`Executor`], [`Timer`]
 //! and [`Io`], which lends it a socket, or anything else with tokio's I/O traits.

@@ -1,4 +1,4 @@
-//! [quinn](::quinn), QUIC, on heist. Only with the feature `quinn`.
+//! [quinn], QUIC, on heist. Only with the feature `quinn`.
 //!
 //! [`Runtime`] is what `quinn::Endpoint::new` asks for:
 //!

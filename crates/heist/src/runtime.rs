@@ -41,10 +41,24 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// How soon a shutdown with a time limit looks whether all threads have ended, and how often later on.
-/// Guessed: most end at once.
+/// How soon a shutdown looks whether all threads have ended, and how often later on. Guessed: most end at
+/// once.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 const LAST_LOOKS: Duration = Duration::from_millis(2);
+
+/// The pauses between such looks.
+struct Pauses(Duration);
+
+impl Pauses {
+    fn new() -> Self {
+        Pauses(FIRST_LOOK)
+    }
+
+    fn next(&mut self) -> Duration {
+        let next = (self.0 * 2).min(LAST_LOOKS);
+        std::mem::replace(&mut self.0, next)
+    }
+}
 
 /// A set of workers and everything that runs on them. Dropping it shuts it down: every future
 /// that is left is dropped, in the runtime, closures of [`spawn_blocking`](Self::spawn_blocking)
@@ -137,19 +151,19 @@ impl Runtime {
         self.close();
         let own_thread = self.handle.scheduler.blocking.own_thread();
         let since = Instant::now();
-        let mut pause = FIRST_LOOK;
+        let mut pauses = Pauses::new();
         // A thread cannot be joined with a time limit, but it can be asked whether it has ended.
         let mut left = self.unfinished(own_thread);
         while !left.is_empty() && since.elapsed() < timeout {
-            thread::sleep(pause.min(timeout.saturating_sub(since.elapsed())));
-            pause = (pause * 2).min(LAST_LOOKS);
-            // A poll that was going on may have filled its worker's queue meanwhile.
+            thread::sleep(pauses.next().min(timeout.saturating_sub(since.elapsed())));
             self.cancel_queued();
             left = self.unfinished(own_thread);
         }
         log::left_behind(&left);
     }
 
+    /// A poll that was going on may have filled its worker's queue meanwhile, and may wait for what is
+    /// there.
     fn cancel_queued(&self) {
         let _entered = context::enter(&self.handle);
         one_after_the_other(|| self.handle.scheduler.cancel_queued());
@@ -212,7 +226,13 @@ impl Drop for Runtime {
         }
         // A task may be the one that drops the runtime, in block_in_place. It cannot wait for itself.
         let this = thread::current().id();
-        for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != this) {
+        let threads = std::mem::take(&mut self.threads).into_iter();
+        for thread in threads.filter(|thread| thread.thread().id() != this) {
+            let mut pauses = Pauses::new();
+            while !thread.is_finished() {
+                thread::sleep(pauses.next());
+                self.cancel_queued();
+            }
             // A worker's thread does not panic: what tasks do is caught.
             let _ = thread.join();
         }

@@ -104,6 +104,28 @@ fn a_connection_to_nobody_times_out() {
     });
 }
 
+/// Whatever connections and endpoints are at, and whatever lock they share.
+#[test]
+fn a_runtime_may_end_in_the_middle_of_it() {
+    for millis in 0..20 {
+        let runtime = runtime();
+        runtime.block_on(async {
+            let (_server, address, certificate) = start();
+            let client = endpoint(None);
+            for _ in 0..4 {
+                let (client, config) = (client.clone(), trusting(&certificate));
+                heist::spawn(async move {
+                    loop {
+                        echo(&client, config.clone(), address, 20_000).await;
+                    }
+                });
+            }
+            heist::time::sleep(Duration::from_millis(millis)).await;
+        });
+        drop(runtime);
+    }
+}
+
 /// A poller can be asked again and again.
 #[test]
 fn pollers_and_timers_are_used_again() {

@@ -82,12 +82,12 @@ impl Local {
     }
 
     /// A task was put into the slot, and the worker was disturbed. If it has lost its seat nobody
-    /// may look at the slot for long (L1). If the runtime goes down, nobody will.
+    /// may look at the slot for long (L1). If the runtime goes down the task stays: it is cancelled by
+    /// who shuts the runtime down, or by this worker after its poll, not in the middle of it, where a
+    /// lock may be held that the task needs when it is dropped (T6).
     #[cold]
     pub(super) fn empty_slot_without_seat(&self) {
-        if self.seat().is_closed() {
-            self.cancel_queued();
-        } else if self.seat_held().is_none() {
+        if !self.seat().is_closed() && self.seat_held().is_none() {
             self.empty_slot();
         }
     }
