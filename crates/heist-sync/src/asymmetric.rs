@@ -11,6 +11,8 @@
 //! sides are ordinary fences too, so what loom checks is the protocol, not the kernel.
 
 use crate::{Ordering, fence};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, compiler_fence};
 
 /// Which of the two ways this process uses. It never changes while the process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +33,7 @@ impl Barrier {
     #[inline(always)]
     pub fn light(self) {
         match self {
-            Barrier::Process => std::sync::atomic::compiler_fence(Ordering::SeqCst),
+            Barrier::Process => compiler_fence(Ordering::SeqCst),
             Barrier::Fence => fence(Ordering::SeqCst),
         }
     }
@@ -46,6 +48,89 @@ impl Barrier {
             Barrier::Fence => {
                 fence(Ordering::SeqCst);
                 true
+            }
+        }
+    }
+}
+
+/// A [`Barrier`] between two sides of which now one is the rare one, and now neither.
+///
+/// A call of the kernel costs as much as some hundred fences, and disturbs whoever runs. So there are two
+/// states, and [`set_even`](Self::set_even) changes between them at any time, beside anything:
+///
+/// | state | frequent side | rare side |
+/// |---|---|---|
+/// | uneven | compiler | kernel |
+/// | while it changes | fence | kernel |
+/// | even | fence | fence |
+///
+/// Each pair in a row is enough, and so are those of neighbouring rows, if the kernel's barrier lies between the
+/// two steps of a change. Who is past its own look at the state when that comes has its store visible to
+/// everybody, as if it had made a fence; who is not sees the new state.
+///
+/// Under loom it is even, as every barrier: its own state is none of a model's.
+#[derive(Debug)]
+pub struct TunedBarrier {
+    barrier: Barrier,
+    frequent_fences: AtomicBool,
+    rare_fences: AtomicBool,
+    change: Mutex<()>,
+}
+
+impl TunedBarrier {
+    /// Uneven at first; where the kernel is of no help, even for good.
+    pub fn new(barrier: Barrier) -> Self {
+        let is_even = barrier == Barrier::Fence;
+        TunedBarrier {
+            barrier,
+            frequent_fences: AtomicBool::new(is_even),
+            rare_fences: AtomicBool::new(is_even),
+            change: Mutex::new(()),
+        }
+    }
+
+    /// The frequent side: between its store and its load.
+    #[inline(always)]
+    pub fn light(&self) {
+        // The state is looked at between the two, not before.
+        compiler_fence(Ordering::SeqCst);
+        if self.frequent_fences.load(Ordering::Relaxed) {
+            fence(Ordering::SeqCst);
+        }
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// The rare side, as [`Barrier::heavy`].
+    #[must_use = "without the barrier nothing is ordered"]
+    pub fn heavy(&self) -> bool {
+        compiler_fence(Ordering::SeqCst);
+        // Acquire: pairs with the Release in set_even(): the kernel's barrier has come before.
+        if self.rare_fences.load(Ordering::Acquire) {
+            fence(Ordering::SeqCst);
+            return true;
+        }
+        self.barrier.heavy()
+    }
+
+    /// The rare side is not rare at the moment, and both run a fence; or it is. Costs a call of the kernel if
+    /// that changes anything.
+    pub fn set_even(&self, is_even: bool) {
+        if self.barrier == Barrier::Fence || self.rare_fences.load(Ordering::Relaxed) == is_even {
+            return;
+        }
+        // Whoever is changing it knows as much as we do.
+        let Ok(_change) = self.change.try_lock() else { return };
+        // Relaxed: what they order is ordered by the kernel's barrier. Without it the state stays between the
+        // two, which is right, too.
+        if is_even {
+            self.frequent_fences.store(true, Ordering::Relaxed);
+            if self.barrier.heavy() {
+                self.rare_fences.store(true, Ordering::Release);
+            }
+        } else {
+            self.rare_fences.store(false, Ordering::Relaxed);
+            if self.barrier.heavy() {
+                self.frequent_fences.store(false, Ordering::Relaxed);
             }
         }
     }
@@ -83,5 +168,80 @@ mod kernel {
 
     pub(super) fn barrier() -> bool {
         false
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    const ROUNDS: usize = 200_000;
+
+    /// Waits until both sides have come so often. Most often both go on within a few cycles.
+    fn meet(come: &AtomicUsize, round: usize) {
+        come.fetch_add(1, Ordering::Relaxed);
+        for looks in 0.. {
+            if come.load(Ordering::Relaxed) >= 2 * (round + 1) {
+                return;
+            }
+            if looks % 1000 == 999 {
+                thread::yield_now();
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Round after round both sides store and then load what the other has stored. Now and then one of them
+    /// changes the state, and the other waits for a while, never the same, so that the change comes at each
+    /// point of what it does.
+    fn play(mine: &[AtomicBool], others: &[AtomicBool], game: &Game, is_rare: bool) -> Vec<bool> {
+        let round = |round: usize| {
+            let (is_even, by_rare) = (round % 8 == 0, matches!(round % 16, 0 | 12));
+            meet(&game.come, round);
+            if round % 4 != 0 {
+                // The state is what it was.
+            } else if by_rare == is_rare {
+                game.barrier.set_even(is_even);
+            } else {
+                (0..round * 7919 % 97).for_each(|_| std::hint::spin_loop());
+            }
+            mine[round].store(true, Ordering::Relaxed);
+            match is_rare {
+                false => game.barrier.light(),
+                true => assert!(game.barrier.heavy()),
+            }
+            others[round].load(Ordering::Relaxed)
+        };
+        (0..ROUNDS).map(round).collect()
+    }
+
+    struct Game {
+        barrier: TunedBarrier,
+        come: AtomicUsize,
+    }
+
+    #[test]
+    fn one_of_the_two_sees_the_other_while_it_changes() {
+        let barrier = TunedBarrier::new(Barrier::detect());
+        let game = Game { barrier, come: AtomicUsize::new(0) };
+        let new = || (0..ROUNDS).map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
+        let (light, heavy) = (new(), new());
+        thread::scope(|scope| {
+            let frequent = scope.spawn(|| play(&light, &heavy, &game, false));
+            let rare = play(&heavy, &light, &game, true);
+            let both = frequent.join().unwrap().into_iter().zip(rare);
+            let missed = both.filter(|(frequent, rare)| !frequent && !rare).count();
+            assert_eq!(missed, 0, "rounds in which neither saw the other");
+        });
+    }
+
+    #[test]
+    fn without_the_kernel_it_is_even_for_good() {
+        let barrier = TunedBarrier::new(Barrier::Fence);
+        barrier.set_even(false);
+        assert!(barrier.rare_fences.load(Ordering::Relaxed));
+        assert!(barrier.frequent_fences.load(Ordering::Relaxed));
     }
 }

@@ -8,7 +8,7 @@
 mod asymmetric;
 mod canary;
 
-pub use asymmetric::Barrier;
+pub use asymmetric::{Barrier, TunedBarrier};
 pub use canary::Canary;
 
 #[cfg(not(loom))]

@@ -26,7 +26,7 @@ use std::io as std_io;
 use std::marker::PhantomData;
 use std::ops::Index;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
@@ -62,10 +62,15 @@ pub(crate) struct Reactor {
     /// When it was looked at last.
     turned_at: AtomicU64,
     post: Post,
+    /// For whoever looks.
     turn: Mutex<Turn>,
+    /// For whoever sleeps in it.
+    night: Mutex<Turn>,
+    is_slept_in: AtomicBool,
 }
 
-/// What is needed for looking. Whoever looks, or sleeps, has the lock.
+/// What is needed for looking.
+#[derive(Default)]
 struct Turn {
     events: Events,
     wakers: Vec<Waker>,
@@ -214,7 +219,9 @@ impl Reactor {
             clock,
             turned_at: AtomicU64::new(0),
             post: Post::new(),
-            turn: Mutex::new(Turn { events: Events::new(), wakers: Vec::new() }),
+            turn: Mutex::default(),
+            night: Mutex::default(),
+            is_slept_in: AtomicBool::new(false),
         })
     }
 
@@ -223,10 +230,10 @@ impl Reactor {
         self.sources.len() > 0 || self.timers.next() != Time::NEVER
     }
 
-    /// Whether nobody has looked at it for so long.
-    pub(crate) fn is_stale(&self, limit: Duration) -> bool {
+    /// Whether nobody has looked at it for so long. Who sleeps in it does not look.
+    pub(crate) fn is_stale(&self, now: Time, limit: Duration) -> bool {
         let turned_at = || Time::from_nanos(self.turned_at.load(Ordering::Relaxed));
-        self.is_in_use() && turned_at().until(self.clock.now()) >= limit
+        self.is_in_use() && turned_at().until(now) >= limit
     }
 
     /// Looks without waiting; whether anybody was woken. If somebody else is looking, that is enough.
@@ -239,16 +246,20 @@ impl Reactor {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
-        let mut harvest = Harvest { reactor: self, turn, now: self.clock.now() };
+        let mut harvest = Harvest::new(self, &self.turn, turn);
         harvest.wait(Some(Duration::ZERO));
+        harvest.pass_on_bell();
         harvest.deliver()
     }
 
-    /// For who is going to sleep in it. From now on nobody else hears the bell; so whoever may have to be
-    /// [`rouse`](Self::rouse)d says so after this.
+    /// For who is going to sleep in it. From now on others who hear the bell ring it again; so whoever may have
+    /// to be [`rouse`](Self::rouse)d says so after this.
     pub(crate) fn bed(&self) -> Bed<'_> {
-        // Others have the lock for a moment only.
-        Bed { reactor: self, turn: self.turn.lock().unwrap_or_else(PoisonError::into_inner) }
+        // Who has slept in it before has the lock until it has delivered.
+        let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed: made known by whatever tells others to ring.
+        self.is_slept_in.store(true, Ordering::Relaxed);
+        Bed { turn, occupied: Occupied(self) }
     }
 
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
@@ -262,26 +273,38 @@ impl Reactor {
 impl Reactor {
     /// A look, and something else in the middle of it.
     pub(crate) fn turn_beside(&self, meanwhile: impl FnOnce()) {
-        let Bed { reactor, turn } = self.bed();
-        let mut harvest = Harvest { reactor, turn, now: self.clock.now() };
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut harvest = Harvest::new(self, &self.turn, turn);
         meanwhile();
         harvest.wait(Some(Duration::ZERO));
+        harvest.pass_on_bell();
         harvest.deliver();
     }
 }
 
 /// The right to sleep in a reactor.
 pub(crate) struct Bed<'a> {
-    reactor: &'a Reactor,
     turn: MutexGuard<'a, Turn>,
+    occupied: Occupied<'a>,
+}
+
+/// A bell that is rung is rung for who has this.
+struct Occupied<'a>(&'a Reactor);
+
+impl Drop for Occupied<'_> {
+    fn drop(&mut self) {
+        // Relaxed: who still sees it rings once more, for nothing.
+        self.0.is_slept_in.store(false, Ordering::Relaxed);
+    }
 }
 
 impl<'a> Bed<'a> {
     /// Sleeps until there is something to deliver, or the reactor is roused. It may wake up for nothing. A
     /// clock that stands still is moved on to the next timer instead, if it `may_jump`.
     pub(crate) fn sleep(self, may_jump: impl FnOnce() -> bool) -> Harvest<'a> {
-        let Bed { reactor, turn } = self;
-        let mut harvest = Harvest { reactor, turn, now: reactor.clock.now() };
+        let Bed { turn, occupied } = self;
+        let reactor = occupied.0;
+        let mut harvest = Harvest::new(reactor, &reactor.night, turn);
         let until = reactor.timers.lie_down();
         match until {
             Some(until) if reactor.clock.is_stopped() => harvest.wait_or_jump(until, may_jump),
@@ -297,11 +320,16 @@ impl<'a> Bed<'a> {
 #[must_use = "somebody waits for it"]
 pub(crate) struct Harvest<'a> {
     reactor: &'a Reactor,
+    lock: &'a Mutex<Turn>,
     turn: MutexGuard<'a, Turn>,
     now: Time,
 }
 
-impl Harvest<'_> {
+impl<'a> Harvest<'a> {
+    fn new(reactor: &'a Reactor, lock: &'a Mutex<Turn>, turn: MutexGuard<'a, Turn>) -> Self {
+        Harvest { reactor, lock, turn, now: reactor.clock.now() }
+    }
+
     fn wait(&mut self, timeout: Option<Duration>) {
         let Reactor { poller, sources, turned_at, .. } = self.reactor;
         if timeout == Some(Duration::ZERO) && sources.len() == 0 {
@@ -310,6 +338,14 @@ impl Harvest<'_> {
             poller.wait(&mut self.turn.events, timeout);
         }
         turned_at.store(self.now.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// A look has heard the bell, once and for all: it was rung for who sleeps, if anybody does.
+    fn pass_on_bell(&self) {
+        // Relaxed: set before anybody knew that he must ring.
+        if self.turn.events.has_rung() && self.reactor.is_slept_in.load(Ordering::Relaxed) {
+            self.reactor.rouse();
+        }
     }
 
     /// The clock stands still. Unless something has come, or others do something that may bring it, it jumps
@@ -342,10 +378,10 @@ impl Harvest<'_> {
         }
         // A waker may be anybody's code. It finds nothing locked here.
         let mut wakers = std::mem::take(wakers);
-        let reactor = self.reactor;
+        let lock = self.lock;
         drop(self);
         wakers.drain(..).for_each(wake);
-        if let Ok(mut turn) = reactor.turn.try_lock() {
+        if let Ok(mut turn) = lock.try_lock() {
             turn.wakers = wakers;
         }
         true

@@ -64,11 +64,12 @@ impl Parker {
         self.take_wake_up()
     }
 
-    /// Sleeps in `sleep_elsewhere`, unless there is a wake-up. Whether one has come by its end. For one thread
-    /// at a time.
+    /// Sleeps in `sleep_elsewhere`, unless there is a wake-up. Whether one has come by its end. What was done before
+    /// the call is known where that sleep is ended. For one thread at a time.
     pub(crate) fn park_in(&self, sleep_elsewhere: impl FnOnce()) -> bool {
-        // Acquire: pairs with the Release in unpark().
-        let went = self.state.compare_exchange(EMPTY, AWAY, Ordering::Acquire, Ordering::Relaxed);
+        // Release: pairs with the Acquire in unpark_or(): who rouses us, and whom he tells, knows what was done
+        // before.
+        let went = self.state.compare_exchange(EMPTY, AWAY, Ordering::Release, Ordering::Relaxed);
         if went.is_ok() {
             sleep_elsewhere();
         }
@@ -98,8 +99,8 @@ impl Parker {
 
     /// The same; if the thread sleeps elsewhere, or is about to, `rouse` must end that sleep.
     pub(crate) fn unpark_or(&self, rouse: impl FnOnce()) {
-        // Release: pairs with the Acquire in take_wake_up().
-        let order = canary::PARKER_UNPARK_RELAXED.weakens(Ordering::Release);
+        // Release: pairs with the Acquire in take_wake_up(). Acquire: with the Release in park_in().
+        let order = canary::PARKER_UNPARK_RELAXED.weakens(Ordering::AcqRel);
         match self.state.swap(NOTIFIED, order) {
             PARKED => {
                 // From PARKED on the sleeper holds the lock until it sleeps. Having had it, we know

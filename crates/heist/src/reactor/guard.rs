@@ -31,20 +31,21 @@ impl Guard {
         for (seat, reactor) in reactors.enumerate() {
             poller.add_other(&reactor.poller, seat as u64)?;
         }
-        Ok(Guard { poller, events: Mutex::new(Events::new()), vigil: Vigil::new() })
+        Ok(Guard { poller, events: Mutex::new(Events::default()), vigil: Vigil::new() })
     }
 }
 
 /// For workers, and for those that register something.
 impl Reactors {
-    /// Somebody has left this seat; `is_vacant` tells what is so now. A heavy barrier and
-    /// [`entrust`](Self::entrust) must follow.
+    /// Somebody has left this seat; `is_vacant` tells what is so now. [`entrust`](Self::entrust) must follow.
     pub(crate) fn leave(&self, seat: usize, is_vacant: impl Fn() -> bool) {
         self[seat].post.settle(is_vacant, |is_left| {
             if !is_left {
                 self.ignore(seat);
             }
         });
+        // If it cannot be had sysmon never sleeps for long, and looks by itself.
+        let _ = self.barrier.heavy();
     }
 
     /// Somebody has sat down on this seat; `is_vacant` tells what is so now.
@@ -53,14 +54,14 @@ impl Reactors {
             false => self.ignore(seat),
             // It was lost at once, and who took it may have seen our mark.
             true => {
-                // If it cannot be had sysmon never sleeps for long, and looks by itself.
+                // As in leave().
                 let _ = self.barrier.heavy();
                 self.entrust(seat);
             }
         });
     }
 
-    /// Behind a heavy barrier: if nobody sits there, the guard sees to what there is to wait for.
+    /// Behind the barrier of [`leave`](Self::leave): if nobody sits there, the guard sees to what there is to wait for.
     pub(crate) fn entrust(&self, seat: usize) {
         if self[seat].post.is_left() {
             self.watch_sources(seat);
@@ -113,7 +114,9 @@ impl Reactors {
 impl Reactors {
     /// Looks at those whose seats are vacant, and at those that nobody has looked at for so long.
     pub(crate) fn turn_neglected(&self, limit: Duration) {
-        let is_neglected = |reactor: &Reactor| reactor.post.is_left() || reactor.is_stale(limit);
+        let now = self.clock.now();
+        let is_neglected =
+            |reactor: &Reactor| reactor.post.is_left() || reactor.is_stale(now, limit);
         let neglected = self.reactors.iter().filter(|reactor| is_neglected(reactor));
         neglected.for_each(|reactor| _ = reactor.turn());
     }

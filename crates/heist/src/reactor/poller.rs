@@ -25,23 +25,29 @@ const HARVEST: usize = 128;
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// What a wait has brought: keys, and what their sources are ready for.
-pub(crate) struct Events(Vec<(u64, Ready)>);
+#[derive(Default)]
+pub(crate) struct Events {
+    of_sources: Vec<(u64, Ready)>,
+    /// Whether the bell has rung.
+    has_rung: bool,
+}
 
 impl Events {
-    pub(super) fn new() -> Self {
-        Events(Vec::with_capacity(HARVEST))
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Ready)> + '_ {
-        self.0.iter().copied()
+        self.of_sources.iter().copied()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.of_sources.is_empty()
+    }
+
+    pub(super) fn has_rung(&self) -> bool {
+        self.has_rung
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.of_sources.clear();
+        self.has_rung = false;
     }
 }
 
@@ -107,7 +113,8 @@ impl Poller {
             Ok((brought, _)) => {
                 let keyed = brought.iter().map(|event| (event.data.u64(), event.flags));
                 let of_sources = keyed.filter(|(key, _)| *key != BELL);
-                events.0.extend(of_sources.map(|(key, flags)| (key, ready(flags))));
+                events.of_sources.extend(of_sources.map(|(key, flags)| (key, ready(flags))));
+                events.has_rung = events.of_sources.len() < brought.len();
                 Ok(!brought.is_empty())
             }
             Err(Errno::INTR) => Ok(true),

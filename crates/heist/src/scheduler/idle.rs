@@ -2,7 +2,7 @@
 //! by the number of the seat that it sits on. When all sleep nobody wakes by himself (I5).
 
 use crate::canary;
-use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering};
+use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering, TunedBarrier};
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -54,7 +54,7 @@ pub(super) struct Idle {
     /// idle, cleared by whoever wakes it.
     sleepers: Box<[AtomicU64]>,
     workers: u32,
-    barrier: Barrier,
+    barrier: TunedBarrier,
 }
 
 impl Idle {
@@ -64,7 +64,7 @@ impl Idle {
             counts: AtomicU32::new(0),
             sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             workers: workers as u32,
-            barrier,
+            barrier: TunedBarrier::new(barrier),
         }
     }
 
@@ -262,6 +262,11 @@ impl Idle {
             return self.wake_one();
         }
         if !canary::IDLE_NO_RECHECK.sings() && has_work() { self.wake_one() } else { None }
+    }
+
+    /// Whether workers sleep so seldom that what is submitted must not pay for it.
+    pub(super) fn tune(&self, sleeps_are_rare: bool) {
+        self.barrier.set_even(!sleeps_are_rare);
     }
 
     /// Whether a seat is idle.

@@ -261,7 +261,7 @@ impl Shared {
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
         let woken = self.idle.sleep(seat, was_searching, has_work);
-        // Behind its barrier: if nobody sits there, somebody must look at its reactor.
+        // If nobody sits there, somebody must look at its reactor.
         self.config.reactors.iter().for_each(|reactors| reactors.entrust(seat));
         if let Some(seat) = woken {
             self.wake_seat(seat);

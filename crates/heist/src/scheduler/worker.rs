@@ -53,6 +53,8 @@ pub(crate) struct Local {
     seat: Cell<usize>,
     /// Changes with each step; what others see of it is in its remote.
     tick: Cell<u32>,
+    /// What that was when it went to sleep.
+    slept_at: Cell<u32>,
     /// After so many more ticks it looks at its reactor.
     until_turn: Cell<u32>,
     /// Whether a look at its reactor when it had nothing to do would have brought something the last time.
@@ -164,6 +166,7 @@ impl Worker {
                 index,
                 seat: Cell::new(index),
                 tick: Cell::new(1),
+                slept_at: Cell::new(1),
                 until_turn: Cell::new(0),
                 turns_pay: Cell::new(false),
                 naps: Cell::new(true),

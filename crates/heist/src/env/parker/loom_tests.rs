@@ -2,7 +2,7 @@
 
 use super::Parker;
 use crate::canary;
-use heist_sync::{Canary, Mutex, UnsafeCell};
+use heist_sync::{AtomicBool, Canary, Condvar, Mutex, Ordering, UnsafeCell};
 use loom::thread;
 
 struct Scene {
@@ -56,31 +56,63 @@ fn loom_canary_not_roused() {
     canary::PARKER_NOT_ROUSED.model(a_message_elsewhere);
 }
 
-/// Who sleeps elsewhere says so while others can still hear what it would be roused by.
+/// Who sleeps elsewhere says so before it has left the mark that others look for there.
 const AWAY_TOO_EARLY: Canary = Canary::new("parker away too early");
+/// Who has heard what was meant for a sleeper keeps it to himself.
+const BELL_NOT_PASSED_ON: Canary = Canary::new("parker bell not passed on");
 
-/// The same, and somebody looks at the place where it sleeps, as one looks at a reactor: if nobody is there.
-/// What rouses is then heard by that one.
+/// What ends a sleep in a reactor: each ring is heard by one.
+struct Bell {
+    rings: Mutex<bool>,
+    ring: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.rings.lock().unwrap() = true;
+        self.ring.notify_one();
+    }
+
+    fn wait(&self) {
+        let mut rings = self.rings.lock().unwrap();
+        while !std::mem::take(&mut *rings) {
+            rings = self.ring.wait(rings);
+        }
+    }
+
+    fn is_heard(&self) -> bool {
+        std::mem::take(&mut *self.rings.lock().unwrap())
+    }
+}
+
+/// The same, and somebody looks at the place where it sleeps, as one looks at a reactor. What rouses may be heard by
+/// that one, who passes it on if he finds the mark.
 fn a_look_beside_it() {
     let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
-    let bell: &'static Parker = Box::leak(Box::new(Parker::new()));
-    let turn: &'static Mutex<()> = Box::leak(Box::new(Mutex::new(())));
+    let bell: &'static Bell =
+        Box::leak(Box::new(Bell { rings: Mutex::new(false), ring: Condvar::new() }));
+    let is_slept_in: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     let sleeper = thread::spawn(move || {
         let early = AWAY_TOO_EARLY.sings();
-        let lock = || turn.lock().unwrap();
-        let bed = (!early).then(lock);
+        let mark = || is_slept_in.store(true, Ordering::Relaxed);
+        if !early {
+            mark();
+        }
         let is_woken = parker.park_in(|| {
-            let _bed = bed.unwrap_or_else(lock);
-            bell.park();
+            if early {
+                mark();
+            }
+            bell.wait();
         });
         assert!(is_woken);
     });
     let looker = thread::spawn(move || {
-        if let Ok(_turn) = turn.try_lock() {
-            bell.take_wake_up();
+        let is_heard = bell.is_heard();
+        if is_heard && is_slept_in.load(Ordering::Relaxed) && !BELL_NOT_PASSED_ON.sings() {
+            bell.ring();
         }
     });
-    parker.unpark_or(|| bell.unpark());
+    parker.unpark_or(|| bell.ring());
     sleeper.join().unwrap();
     looker.join().unwrap();
 }
@@ -94,6 +126,12 @@ fn loom_i1_a_wake_up_beside_a_look() {
 #[should_panic(expected = "deadlock")]
 fn loom_canary_away_too_early() {
     AWAY_TOO_EARLY.model(a_look_beside_it);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_bell_not_passed_on() {
+    BELL_NOT_PASSED_ON.model(a_look_beside_it);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
-halves!(TcpStream, SocketAddr, poll_read);
+halves!(TcpStream, SocketAddr, poll_recv);
 
 /// Looking at what is there without taking it: Unix streams have nothing of the kind.
 macro_rules! peek_methods {

@@ -256,7 +256,7 @@ fn try_connect(socket: &std::net::TcpStream, addr: &SocketAddr) -> io::Result<io
     }
 }
 
-async_read!(TcpStream, poll_read);
+async_read!(TcpStream, poll_recv);
 async_write!(TcpStream, |stream| source::shut_down_write(stream));
 std_traits!(TcpStream, std::net::TcpStream);
 

@@ -11,4 +11,4 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
-halves!(UnixStream, SocketAddr, poll_read_all);
+halves!(UnixStream, SocketAddr, poll_recv_all);

@@ -161,7 +161,7 @@ impl UnixStream {
     }
 }
 
-async_read!(UnixStream, poll_read_all);
+async_read!(UnixStream, poll_recv_all);
 async_write!(UnixStream, |stream| source::shut_down_write(stream));
 std_traits!(UnixStream, net::UnixStream);
 

@@ -6,9 +6,11 @@ use super::{Direction, Interest, Ready};
 use crate::reactor::Reactors;
 use crate::task::coop;
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
+use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::os::fd::AsFd;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -42,7 +44,7 @@ impl<S: AsFd> Evented<S> {
         ready: Ready,
     ) -> Self {
         if interest.is_readable() {
-            // What is urgent makes reads end early, see poll_read().
+            // What is urgent makes reads end early, see poll_recv().
             interest |= Interest::PRIORITY;
         }
         Evented { inner: Some(inner), registration: Registration::new(reactors, interest, ready) }
@@ -186,39 +188,52 @@ impl<S: AsFd> Evented<S> {
         self.registration.try_io(interest, || operation(inner))
     }
 
-    /// Reads into `buf`. A read that fills less than the buffer clears the readiness: there is no more,
-    /// and an event will come with the next.
-    ///
-    /// So it is for TCP and pipes. A Unix socket ends a read where somebody has sent a descriptor along,
-    /// too: see [`poll_read_all`](Self::poll_read_all).
+    /// Reads into `buf`, from a pipe or the like. A read that fills less than the buffer clears the readiness:
+    /// there is no more, and an event will come with the next.
     pub(crate) fn poll_read(
         &self,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.poll_read_and(cx, buf, |event, is_short| {
-            // A read of TCP ends before an urgent byte, too, and there may be more behind that. Whoever
-            // sent it, an event has told of it or will.
+        self.poll_read_by(cx, buf, read, |event, is_short| {
+            if is_short {
+                self.clear_ready(event);
+            }
+        })
+    }
+
+    /// The same from TCP.
+    pub(crate) fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.poll_read_by(cx, buf, recv, |event, is_short| {
+            // It ends before an urgent byte, too, and there may be more behind that. Whoever sent it, an event
+            // has told of it or will.
             if is_short && !event.is_priority() {
                 self.clear_ready(event);
             }
         })
     }
 
-    /// The same for sources whose reads may end before all was read.
-    pub(crate) fn poll_read_all(
+    /// The same from a Unix socket, which ends a read where somebody has sent a descriptor along, too. So it says
+    /// nothing about what is left.
+    pub(crate) fn poll_recv_all(
         &self,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.poll_read_and(cx, buf, |_, _| {})
+        self.poll_read_by(cx, buf, recv, |_, _| {})
     }
 
+    /// `read` is a system call: it says how much of the beginning of the room it has filled.
     #[inline]
-    fn poll_read_and(
+    fn poll_read_by(
         &self,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
+        read: impl Fn(&S, &mut [MaybeUninit<u8>]) -> Result<usize, Errno>,
         then: impl FnOnce(ReadyEvent, bool),
     ) -> Poll<io::Result<()>> {
         let progress = ready!(coop::poll_proceed(cx));
@@ -227,10 +242,9 @@ impl<S: AsFd> Evented<S> {
             // SAFETY: (type) nothing is made uninitialised: what is read is written there, and no more.
             let room = unsafe { buf.unfilled_mut() };
             let capacity = room.len();
-            match rustix::io::read(self.get_ref(), room) {
-                Ok((filled, _)) => {
-                    let len = filled.len();
-                    // SAFETY: (type) the first `len` bytes of what was unfilled are filled.
+            match read(self.get_ref(), room) {
+                Ok(len) => {
+                    // SAFETY: (FFI) the first `len` bytes of what was unfilled are filled.
                     unsafe { buf.assume_init(len) };
                     buf.advance(len);
                     then(event, 0 < len && len < capacity);
@@ -297,6 +311,20 @@ impl<S: AsFd> Evented<S> {
             return Poll::Ready(result);
         }
     }
+}
+
+fn read<S: AsFd>(source: &S, room: &mut [MaybeUninit<u8>]) -> Result<usize, Errno> {
+    let (filled, _) = rustix::io::read(source, room)?;
+    Ok(filled.len())
+}
+
+fn recv<S: AsFd>(socket: &S, room: &mut [MaybeUninit<u8>]) -> Result<usize, Errno> {
+    if room.is_empty() {
+        // As with read(), for which there is nothing to wait for then.
+        return Ok(0);
+    }
+    let ((filled, _), _) = rustix::net::recv(socket, room, RecvFlags::empty())?;
+    Ok(filled.len())
 }
 
 /// Linux takes this many buffers in a call (UIO_MAXIOV), and std passes on no more.

@@ -20,7 +20,7 @@ fn read<S: AsFd>(source: &Evented<S>, room: usize) -> Poll<io::Result<Vec<u8>>> 
     let mut memory = vec![0; room];
     let mut buf = ReadBuf::new(&mut memory);
     let mut cx = Context::from_waker(Waker::noop());
-    source.poll_read(&mut cx, &mut buf).map_ok(|()| buf.filled().to_vec())
+    source.poll_recv(&mut cx, &mut buf).map_ok(|()| buf.filled().to_vec())
 }
 
 fn got<T>(result: Poll<io::Result<T>>) -> T {
@@ -66,7 +66,7 @@ fn a_read_waits_for_an_event() {
     let (bell, waker) = Bell::new();
     let mut cx = Context::from_waker(&waker);
     let mut memory = [0; 8];
-    assert!(source.poll_read(&mut cx, &mut ReadBuf::new(&mut memory)).is_pending());
+    assert!(source.poll_recv(&mut cx, &mut ReadBuf::new(&mut memory)).is_pending());
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
     assert_eq!(bell.rings(), 1);
@@ -139,7 +139,7 @@ fn a_descriptor_on_the_way_makes_a_read_short_and_not_the_last() {
     let mut read_all = || {
         let mut memory = [0; 64];
         let mut buf = ReadBuf::new(&mut memory);
-        source.poll_read_all(&mut cx, &mut buf).map_ok(|()| buf.filled().to_vec())
+        source.poll_recv_all(&mut cx, &mut buf).map_ok(|()| buf.filled().to_vec())
     };
     assert!(read_all().is_pending());
     reactors[0].turn();
@@ -156,7 +156,7 @@ fn reading_leaves_what_is_in_the_buffer() {
     let mut buf = ReadBuf::uninit(&mut memory);
     buf.put_slice(b"ping");
     let mut cx = Context::from_waker(Waker::noop());
-    got(source.poll_read(&mut cx, &mut buf));
+    got(source.poll_recv(&mut cx, &mut buf));
     assert_eq!(buf.filled(), b"pingpong");
     assert_eq!(buf.initialized().len(), 8, "nothing is zeroed");
 }
