@@ -53,8 +53,8 @@ pub(crate) struct Local {
     seat: Cell<usize>,
     /// Changes with each step; what others see of it is in its remote.
     tick: Cell<u32>,
-    /// What that was when it went to sleep.
-    slept_at: Cell<u32>,
+    /// When it went to sleep last.
+    lay_down_at: Cell<Clock>,
     /// After so many more ticks it looks at its reactor.
     until_turn: Cell<u32>,
     /// Whether a look at its reactor when it had nothing to do would have brought something the last time.
@@ -166,7 +166,7 @@ impl Worker {
                 index,
                 seat: Cell::new(index),
                 tick: Cell::new(1),
-                slept_at: Cell::new(1),
+                lay_down_at: Cell::new(Clock::now()),
                 until_turn: Cell::new(0),
                 turns_pay: Cell::new(false),
                 naps: Cell::new(true),

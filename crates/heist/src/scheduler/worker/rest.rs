@@ -29,9 +29,12 @@ const SOON: u32 = 8;
 /// with 1 ms) and of `http_hello` (1.2 ms and 1.9); 50 and 150 µs are as good.
 const STALE: Duration = Duration::from_micros(100);
 
-/// A sleep after fewer polls than that is no rare thing: what it costs all others to make way for it is more
-/// than what a fence in each submit would. Guessed, from 2 µs for the one and 8 ns for the other.
-const RARE: u32 = 256;
+/// Who goes to sleep twice within that time does so often. Going to sleep by a call of the kernel costs some
+/// 2 µs, and interrupts others: more than a fence in each submit. Guessed.
+const OFTEN: Duration = Duration::from_micros(100);
+/// Who does so twice within no less than that does so rarely. Guessed; much longer than the other, as each change from the
+/// one to the other costs as much as a sleep.
+const RARELY: Duration = Duration::from_millis(1);
 
 /// A worker that is about to sleep, or sleeps.
 #[must_use = "it must park, and then get up"]
@@ -118,10 +121,12 @@ impl Local {
             self.push(task);
             return None;
         }
-        if self.polls_since_sleep() < RARE {
-            self.scheduler.idle.tune(false);
+        let since = Clock::now();
+        match since.since(self.lay_down_at.replace(since)) {
+            period if period < OFTEN => self.scheduler.idle.tune(false),
+            period if period > RARELY => self.scheduler.idle.tune(true),
+            _ => {}
         }
-        self.slept_at.set(self.tick.get());
         let shared = &self.scheduler;
         let has_work = || else_to_do() || shared.has_work();
         let woken = shared.put_to_sleep(self.seat.get(), self.is_searching.take(), has_work);
@@ -130,7 +135,6 @@ impl Local {
             // worker's next step is its last, so it does not lie down a second time.
             return None;
         }
-        let since = Clock::now();
         self.counters.parks(since);
         Some(Lying { has_woken_itself: woken == Some(self.seat.get()), since })
     }
@@ -141,11 +145,6 @@ impl Local {
         self.naps.set(slept < NAP);
         // Whoever woke this worker has counted it as searching.
         self.is_searching.set(true);
-    }
-
-    /// About so many.
-    fn polls_since_sleep(&self) -> u32 {
-        self.tick.get().wrapping_sub(self.slept_at.get()) / 2
     }
 
     fn has_slept(&self, lying: Lying) -> Duration {
@@ -175,8 +174,7 @@ impl Local {
         self.turn_reactor();
         self.turn_a_stale_reactor();
         self.help_a_neighbour();
-        // Much later than it is told the opposite: each change costs as much as a rare sleep.
-        if self.polls_since_sleep() > 16 * RARE {
+        if Clock::now().since(self.lay_down_at.get()) > RARELY {
             self.scheduler.idle.tune(true);
         }
     }
