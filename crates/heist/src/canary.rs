@@ -112,6 +112,8 @@ pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten"
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
 /// An entry that does not count any more fires its timer.
 pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
+/// A poll that finds a timer's runtime gone does not leave its waker for the next.
+pub(crate) const TIMER_CLOSED_FORGETS: Canary = Canary::new("timer closed forgets");
 /// A timer is put into a wheel that is closed, or being closed.
 pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
 /// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
