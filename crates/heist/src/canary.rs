@@ -124,6 +124,8 @@ pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
 pub(crate) const READINESS_STALE_CLEAR: Canary = Canary::new("readiness stale clear");
 /// Who waits for a source does not look once more after it left its waker.
 pub(crate) const SOURCE_NO_SECOND_LOOK: Canary = Canary::new("source no second look");
+/// Those who wait for datagrams are not told of an error that comes alone.
+pub(crate) const SOURCE_ERROR_UNTOLD: Canary = Canary::new("source error untold");
 /// Those who wait for a source are not told that its runtime is gone.
 pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down silent");
 /// An event reaches whoever has the place of the source that it was for.
