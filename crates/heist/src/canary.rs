@@ -112,6 +112,8 @@ pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten"
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
 /// An entry that does not count any more fires its timer.
 pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
+/// A poll that finds a timer's runtime gone does not leave its waker for the next.
+pub(crate) const TIMER_CLOSED_FORGETS: Canary = Canary::new("timer closed forgets");
 /// A timer is put into a wheel that is closed, or being closed.
 pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
 /// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
@@ -122,6 +124,8 @@ pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
 pub(crate) const READINESS_STALE_CLEAR: Canary = Canary::new("readiness stale clear");
 /// Who waits for a source does not look once more after it left its waker.
 pub(crate) const SOURCE_NO_SECOND_LOOK: Canary = Canary::new("source no second look");
+/// Those who wait for datagrams are not told of an error that comes alone.
+pub(crate) const SOURCE_ERROR_UNTOLD: Canary = Canary::new("source error untold");
 /// Those who wait for a source are not told that its runtime is gone.
 pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down silent");
 /// An event reaches whoever has the place of the source that it was for.

@@ -41,24 +41,10 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// How soon a shutdown looks whether all threads have ended, and how often later on. Guessed: most end at
-/// once.
+/// How soon a shutdown with a time limit looks whether all threads have ended, and how often later on.
+/// Guessed: most end at once.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 const LAST_LOOKS: Duration = Duration::from_millis(2);
-
-/// The pauses between such looks.
-struct Pauses(Duration);
-
-impl Pauses {
-    fn new() -> Self {
-        Pauses(FIRST_LOOK)
-    }
-
-    fn next(&mut self) -> Duration {
-        let next = (self.0 * 2).min(LAST_LOOKS);
-        std::mem::replace(&mut self.0, next)
-    }
-}
 
 /// A set of workers and everything that runs on them. Dropping it shuts it down: every future
 /// that is left is dropped, in the runtime, closures of [`spawn_blocking`](Self::spawn_blocking)
@@ -67,7 +53,10 @@ impl Pauses {
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
+    /// Those of the workers.
     threads: Vec<thread::JoinHandle<()>>,
+    /// It ends after all workers: it drops what they leave behind.
+    sysmon: Option<thread::JoinHandle<()>>,
     /// For the flavour without threads.
     driver: Option<Driver>,
     /// Whether dropping it waits for what is running.
@@ -151,22 +140,15 @@ impl Runtime {
         self.close();
         let own_thread = self.handle.scheduler.blocking.own_thread();
         let since = Instant::now();
-        let mut pauses = Pauses::new();
+        let mut pause = FIRST_LOOK;
         // A thread cannot be joined with a time limit, but it can be asked whether it has ended.
         let mut left = self.unfinished(own_thread);
         while !left.is_empty() && since.elapsed() < timeout {
-            thread::sleep(pauses.next().min(timeout.saturating_sub(since.elapsed())));
-            self.cancel_queued();
+            thread::sleep(pause.min(timeout.saturating_sub(since.elapsed())));
+            pause = (pause * 2).min(LAST_LOOKS);
             left = self.unfinished(own_thread);
         }
         log::left_behind(&left);
-    }
-
-    /// A poll that was going on may have filled its worker's queue meanwhile, and may wait for what is
-    /// there.
-    fn cancel_queued(&self) {
-        let _entered = context::enter(&self.handle);
-        one_after_the_other(|| self.handle.scheduler.cancel_queued());
     }
 
     /// The threads that have not ended, and what they do if that is known.
@@ -226,19 +208,18 @@ impl Drop for Runtime {
         }
         // A task may be the one that drops the runtime, in block_in_place. It cannot wait for itself.
         let this = thread::current().id();
-        let threads = std::mem::take(&mut self.threads).into_iter();
-        for thread in threads.filter(|thread| thread.thread().id() != this) {
-            let mut pauses = Pauses::new();
-            while !thread.is_finished() {
-                thread::sleep(pauses.next());
-                self.cancel_queued();
-            }
-            // A worker's thread does not panic: what tasks do is caught.
-            let _ = thread.join();
-        }
+        let is_worker = self.threads.iter().any(|thread| thread.thread().id() == this);
+        let others = self.threads.drain(..).filter(|thread| thread.thread().id() != this);
+        // A worker's thread does not panic: what tasks do is caught.
+        others.for_each(|thread| _ = thread.join());
         let blocking = &self.handle.scheduler.blocking;
         // A closure may be the one that drops the runtime. It cannot wait for itself.
-        blocking.join(blocking.own_thread());
+        let own_thread = blocking.own_thread();
+        blocking.join(own_thread);
+        // Sysmon waits for all workers, and this may be one of them, or a spare one.
+        let waits = !is_worker && own_thread.is_none();
+        let sysmon = self.sysmon.take().filter(|sysmon| waits && sysmon.thread().id() != this);
+        sysmon.into_iter().for_each(|sysmon| _ = sysmon.join());
     }
 }
 

@@ -1,8 +1,9 @@
 //! A runtime goes down, and what its tasks do when they are dropped is not done inside of each other, nor
 //! inside of a poll (T6).
 
-use heist::runtime::Builder;
-use std::future::Future;
+use heist::runtime::{Builder, Runtime};
+use heist::task::block_in_place;
+use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -81,10 +82,9 @@ fn t6_tasks_that_share_a_lock_are_dropped_one_after_the_other_without_workers() 
     t6_neighbours(&mut Builder::new_current_thread());
 }
 
-/// Beside a shutdown, a poll spawns tasks with a lock held that they need in their drop: it does not drop
-/// any of them.
-#[test]
-fn t6_a_poll_does_not_drop_other_tasks() {
+/// Beside a shutdown, a poll spawns tasks with a lock held that they need in their drop, and does something
+/// else: it does not drop any of them.
+fn t6_a_poll_that_holds_a_lock(something_else: fn()) {
     for _ in 0..20 {
         let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
         let handle = runtime.handle().clone();
@@ -99,12 +99,13 @@ fn t6_a_poll_does_not_drop_other_tasks() {
                 for _ in 0..10 {
                     heist::spawn(Neighbour { street: here.clone() });
                 }
+                something_else();
             });
         });
         begins.recv().unwrap();
         let dropped = thread::spawn(move || drop(runtime));
         // It goes down: nothing is taken any more.
-        while !handle.spawn(std::future::pending::<()>()).is_finished() {
+        while !handle.spawn(pending::<()>()).is_finished() {
             thread::yield_now();
         }
         go.send(()).unwrap();
@@ -112,4 +113,105 @@ fn t6_a_poll_does_not_drop_other_tasks() {
         assert_eq!(street.dropped.load(Ordering::SeqCst), 10);
         assert_eq!(street.deadlocks.load(Ordering::SeqCst), 0);
     }
+}
+
+#[test]
+fn t6_a_poll_does_not_drop_other_tasks() {
+    t6_a_poll_that_holds_a_lock(|| ());
+}
+
+#[test]
+fn t6_a_poll_that_steps_aside_does_not_drop_other_tasks() {
+    t6_a_poll_that_holds_a_lock(|| block_in_place(|| ()));
+}
+
+/// Where a shutdown stops, when it comes to the task that has this, until it is told to go on.
+struct Stop {
+    arrived: mpsc::Sender<()>,
+    goes_on: mpsc::Receiver<()>,
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.arrived.send(()).unwrap();
+        self.goes_on.recv().unwrap();
+    }
+}
+
+/// A runtime that goes down, has come to a task that waits, and has left one behind that is a neighbour and waits
+/// as well.
+struct GoesDown {
+    street: Arc<Street>,
+    dropped: thread::JoinHandle<()>,
+    go_on: mpsc::Sender<()>,
+}
+
+impl GoesDown {
+    fn new(runtime: Runtime, begin: impl FnOnce(&Runtime, &Arc<Street>)) -> GoesDown {
+        let street = Arc::new(Street::default());
+        let (arrived, arrives) = mpsc::channel();
+        let (go_on, goes_on) = mpsc::channel();
+        let stop = Stop { arrived, goes_on };
+        runtime.spawn(async move {
+            pending::<()>().await;
+            drop(stop);
+        });
+        runtime.spawn(Neighbour { street: street.clone() });
+        runtime.block_on(async {
+            while street.wakers.lock().unwrap().is_empty() {
+                heist::task::yield_now().await;
+            }
+        });
+        begin(&runtime, &street);
+        let dropped = thread::spawn(move || drop(runtime));
+        arrives.recv().unwrap();
+        GoesDown { street, dropped, go_on }
+    }
+
+    /// So many are dropped by the end of it, one after the other.
+    fn ends(self, neighbours: usize) {
+        self.go_on.send(()).unwrap();
+        self.dropped.join().unwrap();
+        assert_eq!(self.street.dropped.load(Ordering::SeqCst), neighbours);
+        assert_eq!(self.street.deadlocks.load(Ordering::SeqCst), 0);
+    }
+}
+
+/// A worker has a neighbour in its queue, and comes to its end before the shutdown does.
+#[test]
+fn t6_a_worker_that_ends_drops_tasks_one_after_the_other() {
+    let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let (go, goes) = mpsc::channel::<()>();
+    let goes_down = GoesDown::new(runtime, |runtime, street| {
+        let (begun, begins) = mpsc::channel();
+        let here = street.clone();
+        runtime.spawn(async move {
+            heist::spawn(Neighbour { street: here });
+            begun.send(()).unwrap();
+            goes.recv().unwrap();
+        });
+        begins.recv().unwrap();
+    });
+    go.send(()).unwrap();
+    while goes_down.street.dropped.load(Ordering::SeqCst) == 0 {
+        thread::yield_now();
+    }
+    goes_down.ends(2);
+}
+
+/// A thread that is none of the runtime's wakes a neighbour, and holds the lock.
+fn t6_a_wake_up_from_outside(builder: &mut Builder) {
+    let goes_down = GoesDown::new(builder.build().unwrap(), |_, _| ());
+    goes_down.street.with_lock(|wakers| wakers.iter().for_each(Waker::wake_by_ref));
+    goes_down.ends(1);
+}
+
+#[test]
+fn t6_a_wake_up_does_not_drop_the_task() {
+    t6_a_wake_up_from_outside(Builder::new_multi_thread().worker_threads(1));
+}
+
+#[test]
+fn t6_a_wake_up_does_not_drop_the_task_without_workers() {
+    t6_a_wake_up_from_outside(&mut Builder::new_current_thread());
 }

@@ -412,6 +412,7 @@ impl Builder {
         let mut runtime = Runtime {
             handle: Handle { scheduler },
             threads: Vec::new(),
+            sysmon: None,
             driver: None,
             waits: true,
             companion: Default::default(),
@@ -434,7 +435,7 @@ impl Builder {
         if handle.scheduler.config().needs_sysmon() {
             let sysmon = Sysmon::new(handle.scheduler.clone());
             let thread = start_sysmon(sysmon, handle.clone()).map_err(|error| no_sysmon(&error))?;
-            runtime.threads.push(thread);
+            runtime.sysmon = Some(thread);
         }
         Ok(runtime)
     }

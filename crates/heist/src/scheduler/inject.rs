@@ -66,7 +66,6 @@ impl<S: Schedule> Inject<S> {
         let shard = &self.shards[producer % self.shards.len()];
         let mut list = shard.lock();
         if list.is_closed && !canary::INJECT_CLOSE_UNSEEN.sings() {
-            self.cancelled.add(u64::from(!is_new));
             return Err(Closed(task));
         }
         list.tasks.push(task);

@@ -1,16 +1,65 @@
 //! Tasks that come too late. What one of them does when it is dropped may wake the next, and so on: they
 //! are dropped one after the other, not inside of each other, however long the chain is, and whatever
 //! lock one of them holds while it wakes the next (T6).
+//!
+//! Who spawns into a runtime that goes down drops the task. Who wakes one, or overflows, leaves it to be dropped
+//! by others: it may hold a lock which the task needs, and did not ask for anything to be dropped.
 
 use super::shared::{Runnable, Scheduler};
+use crate::task::TaskList;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Waiting = VecDeque<(Scheduler, Runnable)>;
 
 thread_local! {
     /// Those that came while another was being dropped on this thread; `None` if none is.
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
+}
+
+/// Tasks that come too late and are left to whoever clears away.
+pub(super) struct Leftovers(Mutex<Left>);
+
+struct Left {
+    tasks: TaskList<Scheduler>,
+    /// Nobody clears away any more.
+    is_closed: bool,
+}
+
+impl Leftovers {
+    pub(super) fn new() -> Self {
+        Leftovers(Mutex::new(Left { tasks: TaskList::new(), is_closed: false }))
+    }
+
+    /// Leaves a task; gives it back if nobody would come for it.
+    pub(super) fn leave(&self, task: Runnable) -> Result<(), Runnable> {
+        let mut left = self.lock();
+        if left.is_closed {
+            return Err(task);
+        }
+        left.tasks.push(task);
+        Ok(())
+    }
+
+    /// A worker leaves tasks, which it comes for itself at its end if nobody does before.
+    pub(super) fn leave_all(&self, tasks: &mut TaskList<Scheduler>) {
+        self.lock().tasks.append(tasks);
+    }
+
+    pub(super) fn pop(&self) -> Option<Runnable> {
+        self.lock().tasks.pop()
+    }
+
+    /// Nobody comes any more: whoever closes it takes what is there, and who comes later keeps its task.
+    pub(super) fn close(&self) {
+        self.lock().is_closed = true;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Left> {
+        // Nothing in here panics with the lock held.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Scheduler {

@@ -5,7 +5,8 @@ use super::identity::Identity;
 use super::idle::{Idle, MAX_WORKERS};
 use super::inject::{Closed, Inject};
 use super::producer::producer;
-use super::remotes::Remotes;
+use super::refused::{Leftovers, one_after_the_other};
+use super::remotes::{Remote, Remotes};
 use super::seats::Seat;
 use super::spares::Spares;
 use super::sysmon::Alarm;
@@ -101,6 +102,10 @@ pub(crate) struct Shared {
     /// Tasks that were taken from the queues of workers when the runtime went down.
     pub(super) cancelled: SharedCounter,
     pub(super) waiting: Waiting,
+    pub(super) leftovers: Leftovers,
+    /// How many there are who may leave tasks behind when the runtime goes down: workers, spares that run, and the
+    /// shutdown.
+    at_work: AtomicUsize,
     pub(crate) blocking: Blocking,
     /// What threads that are no workers count.
     pub(crate) outside: Arc<Outside>,
@@ -139,6 +144,8 @@ impl Scheduler {
             barrier,
             cancelled: SharedCounter::default(),
             waiting: Waiting::new(),
+            leftovers: Leftovers::new(),
+            at_work: AtomicUsize::new(config.workers + 1),
             blocking: Blocking::new(config.blocking.clone()),
             outside: Arc::default(),
             stalls: Stalls::default(),
@@ -189,7 +196,17 @@ impl Scheduler {
 
     /// A task that was woken by a thread that is no worker.
     pub(super) fn inject(&self, task: Runnable) {
-        self.injected(self.inject.push(producer(), task));
+        match self.inject.push(producer(), task) {
+            Ok(()) => self.notify(),
+            // Who wakes a task may hold a lock that it needs when it is dropped (T6).
+            Err(Closed(task)) => match self.leftovers.leave(task) {
+                Ok(()) => self.alarm.wake(),
+                Err(task) => {
+                    self.cancelled.add(1);
+                    self.refuse(task);
+                }
+            },
+        }
     }
 
     fn injected(&self, pushed: Result<(), Closed<Scheduler>>) {
@@ -305,7 +322,7 @@ impl Shared {
     /// Cancels everything that is not running, and tells the workers to end.
     pub(crate) fn shut_down(&self) {
         // Release: pairs with the Acquire in is_down().
-        self.is_down.store(true, Ordering::Release);
+        let was_down = self.is_down.swap(true, Ordering::Release);
         // First: a worker from whom the inject queue takes nothing more knows why.
         self.seats.iter().for_each(|seat| seat.close());
         self.inject.close();
@@ -316,24 +333,67 @@ impl Shared {
         self.wake_all();
         self.cancel_queued();
         self.config.reactors.iter().for_each(|reactors| reactors.close());
+        if !was_down {
+            self.one_has_ended();
+        }
     }
 
-    /// Cancels what is in the workers' queues, after the seats were closed; a worker that is stuck may
-    /// never come to do it. What is pinned to one has to wait for it.
-    pub(crate) fn cancel_queued(&self) {
+    /// Cancels what is in the workers' queues, after the seats were closed, and what was left elsewhere; a worker
+    /// that is stuck may never come to do it. What is pinned to one has to wait for it.
+    pub(super) fn cancel_queued(&self) {
         // What a worker has put into its slot without seeing that its seat is closed is visible behind
         // this. If it cannot be had, the worker itself will see to it.
-        let _ = self.barrier.heavy();
+        let has_barrier = self.barrier.heavy();
         for remote in self.remotes.all() {
             let stolen = std::iter::repeat_with(|| remote.stealer.steal());
             let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
-            // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-            let woken = || remote.own.lifo.rob().map(|task| unsafe { Notified::from_ptr(task) });
+            let woken = || has_barrier.then(|| self.rob_slot(remote)).flatten();
             for task in queued.chain(std::iter::once_with(woken).flatten()) {
                 drop(task);
                 self.cancelled.add(1);
             }
         }
+        while let Some(task) = self.leftovers.pop() {
+            drop(task);
+            self.cancelled.add(1);
+        }
+    }
+
+    /// What is in a worker's slot. A thief that is at it may be after a task that is gone by now; so it is looked at
+    /// until there is none.
+    fn rob_slot(&self, remote: &Remote) -> Option<Runnable> {
+        let slot = &remote.own.lifo;
+        while slot.has_task() {
+            match slot.rob() {
+                // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
+                Some(task) => return Some(unsafe { Notified::from_ptr(task) }),
+                None => std::thread::yield_now(),
+            }
+        }
+        None
+    }
+
+    /// One of those who may leave tasks behind has ended. The last one drops what there is.
+    pub(super) fn one_has_ended(&self) {
+        // AcqRel: pairs with itself, and with the Acquire in is_all_over(): the last one finds what all others
+        // have left.
+        if self.at_work.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.leftovers.close();
+            one_after_the_other(|| self.cancel_queued());
+        }
+        self.alarm.wake();
+    }
+
+    /// There is one more, a spare, while others are at work.
+    pub(super) fn one_has_begun(&self) {
+        // Relaxed: under the lock of the spares, which the shutdown closes before it has ended.
+        self.at_work.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether all of them have ended.
+    pub(super) fn is_all_over(&self) -> bool {
+        // Acquire: pairs with the AcqRel in one_has_ended().
+        self.at_work.load(Ordering::Acquire) == 0
     }
 
     pub(super) fn wake_all(&self) {

@@ -62,6 +62,7 @@ impl Spares {
         };
         state.running.insert(number);
         state.show(scheduler);
+        scheduler.one_has_begun();
         Some((number, worker))
     }
 
@@ -76,6 +77,7 @@ impl Spares {
         };
         drop(state);
         drop(dropped);
+        scheduler.one_has_ended();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,6 +8,7 @@ mod watch;
 
 pub(super) use alarm::Alarm;
 
+use super::refused::one_after_the_other;
 use super::seats::Left;
 use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
@@ -50,12 +51,22 @@ impl Sysmon {
         Sysmon { scheduler, threshold, watches: Vec::new(), pause: SHORT, quiet_looks: 0 }
     }
 
-    /// Watches until the runtime goes down.
+    /// Watches until the runtime goes down, and clears away then.
     pub(crate) fn run(mut self) {
         while !self.scheduler.is_down() {
             self.rest();
             let looked = self.look(Clock::now());
             self.pace(&looked);
+        }
+        self.clear_away();
+    }
+
+    /// Drops what polls that are going on, and whoever wakes a task, leave behind: who left it may wait for that,
+    /// or hold a lock that it needs (T6). They wake sysmon; so does each worker that ends.
+    fn clear_away(&self) {
+        while !self.scheduler.is_all_over() {
+            one_after_the_other(|| self.scheduler.cancel_queued());
+            self.scheduler.alarm.wait();
         }
     }
 

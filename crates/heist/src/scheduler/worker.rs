@@ -6,6 +6,7 @@ mod seated;
 
 use super::pace::Pace;
 use super::producer::producer;
+use super::refused::one_after_the_other;
 use super::remotes::Remote;
 use super::shared::{Runnable, Scheduler, Shared};
 use super::steal::Search;
@@ -65,7 +66,6 @@ pub(crate) struct Local {
     is_searching: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
     is_aside: Cell<bool>,
-    is_cancelling: Cell<bool>,
     core: RefCell<Core>,
     counters: Arc<WorkerCounters>,
 }
@@ -75,8 +75,6 @@ struct Core {
     pace: Pace,
     lifo_streak: u32,
     search: Search,
-    /// What the inject queue did not take because the runtime is going down.
-    refused: TaskList<Scheduler>,
     pinned: Pinned,
 }
 
@@ -150,14 +148,7 @@ impl Worker {
         let search = Search::new(index as u64 + 1);
         let counters = Arc::clone(&scheduler.remotes[index].counters);
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
-        let core = Core {
-            ring,
-            pace,
-            lifo_streak: 0,
-            search,
-            refused: TaskList::new(),
-            pinned: Pinned::new(),
-        };
+        let core = Core { ring, pace, lifo_streak: 0, search, pinned: Pinned::new() };
         let pinned = scheduler.pinned_to(index);
         Worker {
             local: Local {
@@ -172,7 +163,6 @@ impl Worker {
                 naps: Cell::new(true),
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),
-                is_cancelling: Cell::new(false),
                 core: RefCell::new(core),
                 counters,
             },
@@ -193,7 +183,11 @@ impl Worker {
 /// Cancels what is left in its queues, on this thread; also if it never ran.
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.local.drain();
+        let local = &self.local;
+        one_after_the_other(|| local.drain());
+        if !local.is_spare() {
+            local.scheduler.one_has_ended();
+        }
     }
 }
 
@@ -421,7 +415,7 @@ impl Local {
             self.counters.injected.add(moved as u64);
             if rest.len() > 0 {
                 // A thief is copying: there was less room than it seemed.
-                self.give_away(core, rest);
+                self.give_away(rest);
             }
             self.scheduler.notify();
         }
@@ -494,16 +488,18 @@ impl Local {
             overflow.extend(core.ring.drain_half());
             overflow.push(task);
             self.counters.overflows.add(1);
-            self.give_away(core, overflow);
+            self.give_away(overflow);
         }
         self.scheduler.notify();
     }
 
-    /// To the inject queue. If that is closed they are cancelled later, in [`drain`](Self::drain):
-    /// what futures do when they are dropped must find nothing borrowed here.
-    fn give_away(&self, core: &mut Core, mut tasks: TaskList<Scheduler>) {
+    /// To the inject queue. If that is closed they are cancelled later, by others or in
+    /// [`drain`](Self::drain): what futures do when they are dropped must find nothing borrowed here.
+    fn give_away(&self, mut tasks: TaskList<Scheduler>) {
         self.scheduler.inject.push_batch(producer(), &mut tasks);
-        core.refused.append(&mut tasks);
+        if tasks.len() > 0 {
+            self.scheduler.leftovers.leave_all(&mut tasks);
+        }
     }
 
     /// Cancels what is left in this worker's queues.
@@ -512,21 +508,15 @@ impl Local {
         self.cancel_queued();
     }
 
-    /// All but what is pinned. A task that is dropped may wake another, and that the next: they come to
-    /// the queues, to be cancelled here, not inside of each other.
+    /// All but what is pinned, and what it may have left where there was more room.
     fn cancel_queued(&self) {
-        if self.is_cancelling.replace(true) {
-            return;
-        }
-        loop {
-            let task = self.take_lifo().or_else(|| {
-                let core = &mut *self.core.borrow_mut();
-                core.ring.pop().or_else(|| core.refused.pop())
-            });
-            let Some(task) = task else { break };
+        let next = || {
+            let own = self.take_lifo().or_else(|| self.core.borrow_mut().ring.pop());
+            own.or_else(|| self.scheduler.leftovers.pop())
+        };
+        while let Some(task) = next() {
             drop(task);
             self.counters.drained.add(1);
         }
-        self.is_cancelling.set(false);
     }
 }

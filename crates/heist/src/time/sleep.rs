@@ -116,7 +116,7 @@ impl Sleep {
             Registered::Waiting { .. } => {}
             Registered::Elapsed => timer.fire().into_iter().for_each(|waker| waker.wake()),
             // The next poll says so.
-            Registered::Closed => timer.cancel(),
+            Registered::Closed => timer.rest().into_iter().for_each(|waker| waker.wake()),
         }
     }
 
@@ -156,7 +156,8 @@ fn begin(timer: &Arc<Timer>, deadline: Time, entry: EntryOf, handle: Option<&Han
             drop(timer.fire());
             Poll::Ready(())
         }
-        Registered::Closed if Reactors::with_here(|_, _| ()).is_some() => {
+        // With the reactors that are here, or they would not have been asked: see register().
+        Registered::Closed if Reactors::with_here(|here, _| here.has_time()) == Some(true) => {
             timer.cancel();
             // Who polls this is a task of a runtime that goes down, and will be dropped.
             Poll::Pending

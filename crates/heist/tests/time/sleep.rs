@@ -119,6 +119,45 @@ fn a_sleep_of_a_runtime_that_is_gone_goes_on_in_another() {
     alive.block_on(alive.spawn(begun)).unwrap();
 }
 
+/// Who waits in another runtime already, when the one that has the timer goes down, is woken by its own.
+#[test]
+fn who_waits_elsewhere_for_a_runtime_that_goes_down_waits_on() {
+    let (gone, alive) = (runtime(1), runtime(1));
+    let begun = gone.spawn(async {
+        let mut begun = Box::pin(sleep(50 * MS));
+        poll_fn(|cx| Poll::Ready(assert!(begun.as_mut().poll(cx).is_pending()))).await;
+        begun
+    });
+    let begun = gone.block_on(begun).unwrap();
+    let (deadline, (waits, has_waited)) = (begun.deadline(), mpsc::channel());
+    let task = alive.spawn(async move {
+        let mut begun = begun;
+        poll_fn(|cx| {
+            let polled = begun.as_mut().poll(cx);
+            let _ = waits.send(());
+            polled
+        })
+        .await;
+    });
+    has_waited.recv().unwrap();
+    drop(gone);
+    alive.block_on(task).unwrap();
+    assert!(Instant::now() >= deadline, "early");
+}
+
+/// Whose workers do not wait for time, where a sleep was brought whose own runtime is gone.
+#[test]
+fn a_worker_without_timers_is_told_that_a_runtime_is_gone() {
+    let gone = runtime(1);
+    let sleep = Box::pin(gone.block_on(async { sleep(HOUR) }));
+    drop(gone);
+    let alive = Builder::new_multi_thread().worker_threads(1).enable_io().build().unwrap();
+    let error = alive.block_on(alive.spawn(sleep)).unwrap_err();
+    let payload = error.into_panic();
+    let text = payload.downcast_ref::<&str>().unwrap();
+    assert!(text.contains("time::Sleep") && text.contains("keep the Runtime"), "{text}");
+}
+
 #[test]
 fn who_waits_beside_a_runtime_that_goes_down_is_told() {
     let rt = runtime(1);

@@ -226,6 +226,71 @@ fn loom_canary_stale_clear() {
     canary::READINESS_STALE_CLEAR.model(|| events_beside_a_clear(1));
 }
 
+/// A datagram finds nobody, which is an error that comes alone, and then one arrives: who receives gets both.
+fn an_error_beside_a_receive() {
+    let scene: &'static (Mutex<[bool; 2]>, Source) =
+        leak((Mutex::new([false; 2]), Source::new(Ready::READABLE)));
+    let (there, source) = scene;
+    let reactor = thread::spawn(move || {
+        let events = [Ready::ERROR | Ready::WRITABLE | Ready::WRITE_CLOSED, Ready::READABLE];
+        for (number, event) in events.into_iter().enumerate() {
+            there.lock().unwrap()[number] = true;
+            wake(|wakers| source.event(event, wakers));
+        }
+    });
+    let mut left = 2;
+    while left > 0 {
+        let event = block_on(|cx| match source.look(Direction::Receive.interest()) {
+            Some(event) => Poll::Ready(event),
+            None => source.poll(Direction::Receive, cx),
+        });
+        let found =
+            there.lock().unwrap().iter_mut().find(|is_there| **is_there).map(std::mem::take);
+        match found {
+            Some(_) => left -= 1,
+            None => source.refute(event),
+        }
+    }
+    reactor.join().unwrap();
+}
+
+#[test]
+fn loom_t8_an_error_beside_a_receive() {
+    loom::model(an_error_beside_a_receive);
+}
+
+/// Alone it wakes who receives.
+fn an_error_alone() {
+    let source = leak(Source::new(Ready::EMPTY));
+    let reactor = thread::spawn(move || wake(|wakers| source.event(Ready::ERROR, wakers)));
+    let event = block_on(|cx| source.poll(Direction::Receive, cx));
+    assert!(event.ready.is_error());
+    reactor.join().unwrap();
+}
+
+#[test]
+fn loom_t8_an_error_alone() {
+    loom::model(an_error_alone);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_error_untold() {
+    canary::SOURCE_ERROR_UNTOLD.model(an_error_alone);
+}
+
+/// Another task takes over the wait while an event comes: it is told, whoever of the two was woken.
+#[test]
+fn loom_t8_a_waker_replaced_beside_an_event() {
+    loom::model(|| {
+        let source = leak(Source::new(Ready::EMPTY));
+        let reactor = thread::spawn(move || wake(|wakers| source.event(Ready::READABLE, wakers)));
+        let _ = source.poll(Direction::Read, &mut Context::from_waker(Waker::noop()));
+        assert!(block_on(|cx| source.poll(Direction::Read, cx)).ready.is_readable());
+        reactor.join().unwrap();
+    });
+}
+
 /// One future gives up while an event comes; another goes on waiting.
 #[test]
 fn loom_t8_a_future_given_up_beside_an_event() {

@@ -215,3 +215,88 @@ fn loom_i1_a_registration_beside_the_end() {
 fn loom_canary_close_unseen() {
     canary::TIMERS_CLOSE_UNSEEN.model(register_beside_close);
 }
+
+/// A timer whose runtime goes down while somebody else waits for it, who has it registered in another: that one
+/// wakes him.
+fn poll_beside_close() {
+    let scene = Scene::new();
+    let closer = {
+        let scene = scene.clone();
+        thread::spawn(move || {
+            let mut wakers = Vec::new();
+            scene.timers.close(&mut wakers);
+            wakers.into_iter().for_each(Waker::wake);
+        })
+    };
+    let (bell, elsewhere) = (Bell::new(), Timers::new(Time::ORIGIN));
+    let waker = Waker::from(bell.clone());
+    let mut polled = scene.timer.poll(&waker);
+    closer.join().unwrap();
+    if polled == Polled::Waiting {
+        assert_eq!(bell.rings(), 1, "who waits is told");
+        polled = scene.timer.poll(&waker);
+    }
+    assert_eq!(polled, Polled::Closed);
+    let rings = bell.rings();
+    let waits = Registered::Waiting { rouse: false };
+    assert_eq!(elsewhere.register(&scene.timer, millis(10), EntryOf::Known), waits);
+    let mut wakers = Vec::new();
+    elsewhere.advance(millis(10), 8, &mut wakers);
+    wakers.into_iter().for_each(Waker::wake);
+    assert!(scene.timer.has_fired());
+    assert_eq!(bell.rings(), rings + 1, "who waits elsewhere is woken");
+}
+
+#[test]
+fn loom_i1_a_poll_beside_the_end() {
+    loom::model(poll_beside_close);
+}
+
+#[test]
+#[should_panic(expected = "who waits elsewhere is woken")]
+fn loom_canary_closed_forgets() {
+    canary::TIMER_CLOSED_FORGETS.model(poll_beside_close);
+}
+
+/// A timer that is made for its first entry, beside a wheel that comes to it at once, or has been there.
+#[test]
+fn loom_i1_a_new_timer_beside_the_wheel() {
+    loom::model(|| {
+        let bell = Bell::new();
+        let timer = Arc::new(Timer::entered(bell.clone().into(), millis(15)));
+        let mut registered = Registered::Closed;
+        let scene = beside_wheel(20, |scene| {
+            registered = scene.timers.register(&timer, millis(15), EntryOf::New);
+            if registered == Registered::Elapsed {
+                timer.fire().into_iter().for_each(Waker::wake);
+            }
+        });
+        assert_ne!(registered, Registered::Closed);
+        scene.advance(20);
+        assert_eq!(timer.poll(Waker::noop()), Polled::Fired, "lost");
+        assert_eq!(bell.rings(), 1, "who waits is woken, once");
+    });
+}
+
+/// The same, given up meanwhile: it may be used again.
+#[test]
+fn loom_i1_a_new_timer_that_is_given_up_beside_the_wheel() {
+    loom::model(|| {
+        let scene = Scene::new();
+        let timer = Arc::new(Timer::entered(Waker::noop().clone(), millis(15)));
+        let waits = Registered::Waiting { rouse: false };
+        assert_eq!(scene.timers.register(&timer, millis(15), EntryOf::New), waits);
+        let wheel = {
+            let scene = scene.clone();
+            thread::spawn(move || scene.advance(20))
+        };
+        timer.cancel();
+        assert_eq!(timer.poll(Waker::noop()), Polled::Resting);
+        assert_eq!(scene.timers.register(&timer, millis(30), EntryOf::Known), waits);
+        wheel.join().unwrap();
+        scene.advance(29);
+        assert!(!timer.has_fired(), "early");
+        scene.advance(30);
+        assert!(timer.has_fired(), "lost");
+    });
+}

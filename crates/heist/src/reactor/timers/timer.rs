@@ -102,11 +102,10 @@ impl Timer {
         let state = self.lock();
         match state.phase {
             Phase::Fired => return Polled::Fired,
-            Phase::Closed => return Polled::Closed,
             Phase::Waiting if state.waker.as_ref().is_some_and(|old| old.will_wake(waker)) => {
                 return Polled::Waiting;
             }
-            Phase::Resting | Phase::Waiting => drop(state),
+            Phase::Resting | Phase::Waiting | Phase::Closed => drop(state),
         }
         let mut new = Some(waker.clone());
         let mut state = self.lock();
@@ -117,7 +116,9 @@ impl Timer {
             Phase::Resting => Polled::Resting,
             Phase::Fired | Phase::Waiting => Polled::Waiting,
         };
-        if matches!(polled, Polled::Resting | Polled::Waiting) {
+        // Closed, too: it may be registered elsewhere next.
+        let is_forgotten = polled == Polled::Closed && canary::TIMER_CLOSED_FORGETS.sings();
+        if polled != Polled::Fired && !is_forgotten {
             std::mem::swap(&mut state.waker, &mut new);
         }
         drop(state);
@@ -149,12 +150,16 @@ impl Timer {
     /// Nobody is interested any more: its entry is dead, and its waker dropped. If it is polled all the same,
     /// that registers it.
     pub(crate) fn cancel(&self) {
+        drop(self.rest());
+    }
+
+    /// As [`cancel`](Self::cancel), by an owner that cannot register it where it waited. Returns whom to wake: the
+    /// next poll finds out what to do.
+    pub(crate) fn rest(&self) -> Option<Waker> {
         let mut state = self.lock();
         state.phase = Phase::Resting;
         self.next_generation();
-        let waker = state.waker.take();
-        drop(state);
-        drop(waker);
+        state.waker.take()
     }
 
     /// It fires at once, by its owner: its deadline had passed when it was to be registered. Returns whom

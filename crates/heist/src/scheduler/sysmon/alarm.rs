@@ -91,6 +91,11 @@ impl Alarm {
         self.park(Some(duration))
     }
 
+    /// Sleeps until it is woken.
+    pub(super) fn wait(&self) {
+        self.parker.park();
+    }
+
     fn park(&self, limit: Option<Duration>) -> bool {
         match (&self.reactors, limit) {
             (Some(reactors), _) => self.parker.park_in(|| reactors.stand_guard(limit)),

@@ -83,11 +83,13 @@ impl Local {
 
     /// A task was put into the slot, and the worker was disturbed. If it has lost its seat nobody
     /// may look at the slot for long (L1). If the runtime goes down the task stays: it is cancelled by
-    /// who shuts the runtime down, or by this worker after its poll, not in the middle of it, where a
-    /// lock may be held that the task needs when it is dropped (T6).
+    /// sysmon, or by this worker after its poll, not in the middle of it, where a lock may be held that the
+    /// task needs when it is dropped (T6).
     #[cold]
     pub(super) fn empty_slot_without_seat(&self) {
-        if !self.seat().is_closed() && self.seat_held().is_none() {
+        if self.seat().is_closed() {
+            self.scheduler.alarm.wake();
+        } else if self.seat_held().is_none() {
             self.empty_slot();
         }
     }
@@ -229,7 +231,7 @@ impl Local {
         tasks.extend(self.take_lifo());
         tasks.extend(std::iter::from_fn(|| core.ring.pop()));
         if tasks.len() > 0 {
-            self.give_away(core, tasks);
+            self.give_away(tasks);
             self.scheduler.notify();
         }
     }
@@ -292,8 +294,8 @@ impl Local {
                 shared.leave_reactor(self.seat.get());
                 shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
             }
-            // What this thread waits for may be in its own queues, where nobody looks any more.
-            Left::Kept => self.cancel_queued(),
+            // What this thread waits for may be in its own queues, where nobody looks any more but sysmon.
+            Left::Kept => self.scheduler.alarm.wake(),
             Left::Home | Left::Lost => {}
         }
     }
