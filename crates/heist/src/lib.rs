@@ -43,6 +43,7 @@
 
 mod canary;
 mod env;
+mod forkjoin;
 pub mod fs;
 #[cfg(feature = "hyper")]
 pub mod hyper;
@@ -61,6 +62,7 @@ pub mod task;
 pub mod time;
 mod tokio_parts;
 
+pub use forkjoin::{FnContext, join, join_context};
 pub use heist_macros::{main, test};
 pub use task::spawn;
 pub use tokio_parts::{join, pin, select, sync, try_join};

@@ -25,6 +25,10 @@ pub struct Owner<T> {
     barrier: Barrier,
 }
 
+/// Where a deque ended at some moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark(u32);
+
 // SAFETY: (Q1) the buffer belongs to `shared`, which may be sent for the same T.
 unsafe impl<T: Send> Send for Owner<T> {}
 // SAFETY: (Q1) a shared reference to an owner only measures and makes stealers.
@@ -114,6 +118,17 @@ impl<T> Owner<T> {
         }
         let is_own = last.wrapping_sub(self.split) as i32 >= 0;
         if is_own && !self.shared.is_asked() { Some(self.take(last)) } else { self.compete(last) }
+    }
+
+    /// Where the deque ends now, for [`pop_newer`](Self::pop_newer).
+    pub fn mark(&self) -> Mark {
+        Mark(self.bottom)
+    }
+
+    /// Takes the newest item, if it was pushed after `mark` was made.
+    pub fn pop_newer(&mut self, mark: Mark) -> Option<T> {
+        // Signed: the end lies before the mark when older items were popped since.
+        if self.bottom.wrapping_sub(mark.0) as i32 > 0 { self.pop() } else { None }
     }
 
     /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.

@@ -147,6 +147,11 @@ impl Handle {
         wait()
     }
 
+    #[inline]
+    pub(crate) fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
     /// The reactors, for an `api` that does I/O.
     #[track_caller]
     pub(crate) fn reactors_for_io(&self, api: &str) -> Arc<Reactors> {
