@@ -120,7 +120,30 @@ impl<T> Owner<T> {
         if is_own && !self.shared.is_asked() { Some(self.take(last)) } else { self.compete(last) }
     }
 
-    /// Where the deque ends now, for [`pop_newer`](Self::pop_newer).
+    /// Takes back the item that was pushed when the deque ended at `mark`, and forgets it, as
+    /// [`mem::forget`](std::mem::forget) does: who pushed it knows what it was. `false` if it is not there any
+    /// more, or is not the newest.
+    #[inline]
+    pub fn take_back(&mut self, mark: Mark) -> bool {
+        let last = mark.0;
+        if self.bottom != last.wrapping_add(1) {
+            return false;
+        }
+        // As in pop().
+        self.shared.set_bottom(last);
+        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
+            self.barrier.light();
+        }
+        let is_own = last.wrapping_sub(self.split) as i32 >= 0;
+        if is_own && !self.shared.is_asked() {
+            self.bottom = last;
+            return true;
+        }
+        self.compete(last).map(std::mem::forget).is_some()
+    }
+
+    /// Where the deque ends now: where the next item will be.
+    #[inline]
     pub fn mark(&self) -> Mark {
         Mark(self.bottom)
     }

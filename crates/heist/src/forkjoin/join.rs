@@ -132,27 +132,29 @@ where
     let b = StackJob::new(b);
     // SAFETY: (J2) until one of the two has happened below, this frame is not left: nothing in between
     // unwinds.
-    local.push_job(unsafe { b.offer() });
-    let a = panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(has_moved))));
-    match local.pop_job() {
-        Some(job) if b.is(&job) => {
-            // SAFETY: (J1) popped, so nobody else has it.
-            let b = unsafe { b.take() };
-            match a {
-                Ok(a) => (a, b(FnContext::new(has_moved))),
-                Err(panic) => run_and_resume(b, has_moved, panic),
-            }
+    let mark = local.push_job(unsafe { b.offer() });
+    let a = match panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(has_moved)))) {
+        Ok(a) => a,
+        // The second closure is called all the same, and its panic is forgotten (J4).
+        Err(panic) => {
+            drop(take_back_or_wait(local, &b, has_moved));
+            panic::resume_unwind(panic)
         }
-        job => {
-            job.into_iter().for_each(|job| local.run_job(job, Origin::Here));
-            let b = take_back_or_wait(local, &b, has_moved);
-            both(a, b)
-        }
+    };
+    if local.take_job_back(mark) {
+        // SAFETY: (J1) taken back, so nobody else has it.
+        let b = unsafe { b.take() };
+        return (a, b(FnContext::new(has_moved)));
+    }
+    match take_back_or_wait(local, &b, has_moved) {
+        Ok(b) => (a, b),
+        Err(panic) => panic::resume_unwind(panic),
     }
 }
 
-/// The newest job was not `job`: what was left behind is run first, and if `job` is not there, it was stolen.
+/// What was left behind on top of `job` is run first; if `job` is not there, it was stolen.
 #[cold]
+#[inline(never)]
 fn take_back_or_wait<F, R>(local: &Local, job: &StackJob<F, R>, has_moved: bool) -> thread::Result<R>
 where
     F: FnOnce(FnContext) -> R + Send,
@@ -172,25 +174,6 @@ where
     unsafe { job.outcome() }
 }
 
-/// The first closure has panicked. The second is called all the same, and its panic is forgotten (J4).
-#[cold]
-fn run_and_resume<R>(
-    b: impl FnOnce(FnContext) -> R,
-    has_moved: bool,
-    panic: Box<dyn std::any::Any + Send>,
-) -> ! {
-    drop(panic::catch_unwind(AssertUnwindSafe(|| b(FnContext::new(has_moved)))));
-    panic::resume_unwind(panic)
-}
-
-/// The first panic wins (J4).
-fn both<A, B>(a: thread::Result<A>, b: thread::Result<B>) -> (A, B) {
-    match (a, b) {
-        (Ok(a), Ok(b)) => (a, b),
-        (Err(panic), _) | (_, Err(panic)) => panic::resume_unwind(panic),
-    }
-}
-
 /// Where there are no workers.
 fn one_after_the_other<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -199,7 +182,11 @@ where
 {
     let a = panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(false))));
     let b = panic::catch_unwind(AssertUnwindSafe(|| b(FnContext::new(false))));
-    both(a, b)
+    // The first panic wins (J4).
+    match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(panic), _) | (_, Err(panic)) => panic::resume_unwind(panic),
+    }
 }
 
 /// What a closure of [`join_context`] is told.

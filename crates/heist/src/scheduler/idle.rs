@@ -77,16 +77,20 @@ impl Idle {
         }
         // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
         let counts = Counts(self.counts.load(Ordering::Relaxed));
-        if counts.searching() > 0 || counts.idle() == 0 {
+        // In this order: a busy machine asks in each join, and mostly there is nobody.
+        if counts == Counts(0) {
             return None;
         }
-        self.wake_one()
+        self.wake_one_of(counts)
     }
 
     /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.
-    #[cold]
     fn wake_one(&self) -> Option<usize> {
-        let mut counts = Counts(self.counts.load(Ordering::Relaxed));
+        self.wake_one_of(Counts(self.counts.load(Ordering::Relaxed)))
+    }
+
+    #[cold]
+    fn wake_one_of(&self, mut counts: Counts) -> Option<usize> {
         loop {
             if counts.searching() > 0 || counts.idle() == 0 {
                 return None;

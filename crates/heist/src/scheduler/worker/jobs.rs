@@ -39,13 +39,23 @@ pub(crate) fn with_here<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
 impl Local {
     /// Offers a job to everybody: the newest of this worker's.
     #[inline(always)]
-    pub(crate) fn push_job(&self, job: Job) {
-        self.with_deque(|deque| deque.push(job));
+    pub(crate) fn push_job(&self, job: Job) -> Mark {
+        let mark = self.with_deque(|deque| {
+            let mark = deque.mark();
+            deque.push(job);
+            mark
+        });
         self.scheduler.notify();
+        mark
+    }
+
+    /// Takes back the job that was pushed there, if it is the newest; whether it was.
+    #[inline(always)]
+    pub(crate) fn take_job_back(&self, mark: Mark) -> bool {
+        self.with_deque(|deque| deque.take_back(mark))
     }
 
     /// Takes back the newest.
-    #[inline(always)]
     pub(crate) fn pop_job(&self) -> Option<Job> {
         self.with_deque(deque::Owner::pop)
     }
