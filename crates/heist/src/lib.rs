@@ -62,7 +62,11 @@ pub mod task;
 pub mod time;
 mod tokio_parts;
 
-pub use forkjoin::{FnContext, join, join_context};
+pub use forkjoin::{
+    BroadcastContext, FnContext, JobHandle, Scope, ScopeFifo, Yield, broadcast,
+    current_num_workers, current_worker_index, in_place_scope, in_place_scope_fifo, join,
+    join_context, scope, scope_fifo, spawn_job,
+};
 pub use heist_macros::{main, test};
 pub use task::spawn;
 pub use tokio_parts::{join, pin, select, sync, try_join};

@@ -65,8 +65,8 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
 
     /// # Safety
     /// As [`Job::new`] was promised.
-    unsafe fn run_stolen(header: NonNull<Header>, thief: &Local, origin: Origin) {
-        let Origin::Stolen(victim) = origin else {
+    unsafe fn run_stolen(header: NonNull<Header>, thief: Option<&Local>, origin: Origin) {
+        let (Some(thief), Origin::Stolen(victim)) = (thief, origin) else {
             unreachable!("who joins takes the job back itself");
         };
         // SAFETY: (J2) the frame stays until the latch is set; the header is the job's first field.

@@ -155,7 +155,11 @@ where
 /// What was left behind on top of `job` is run first; if `job` is not there, it was stolen.
 #[cold]
 #[inline(never)]
-fn take_back_or_wait<F, R>(local: &Local, job: &StackJob<F, R>, has_moved: bool) -> thread::Result<R>
+fn take_back_or_wait<F, R>(
+    local: &Local,
+    job: &StackJob<F, R>,
+    has_moved: bool,
+) -> thread::Result<R>
 where
     F: FnOnce(FnContext) -> R + Send,
     R: Send,

@@ -59,12 +59,12 @@ impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
 
     /// # Safety
     /// As [`Job::new`] was promised.
-    unsafe fn run(header: NonNull<Header>, worker: &Local, _origin: Origin) {
+    unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
         // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
         let visit = unsafe { header.cast::<Self>().as_ref() };
         // SAFETY: (J1) this was the one right to run it.
         let closure = unsafe { visit.closure.take() };
-        let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(Some(worker))));
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(worker)));
         // SAFETY: (J2) nobody reads it before the latch is set.
         unsafe { visit.outcome.put(outcome) };
         let waiter = Arc::clone(&visit.waiter);

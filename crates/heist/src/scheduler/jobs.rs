@@ -12,8 +12,8 @@ pub(crate) struct Header {
 }
 
 pub(crate) struct How {
-    /// Runs it, on this worker, and never unwinds. Afterwards nobody may touch it.
-    pub(crate) run: unsafe fn(NonNull<Header>, &Local, Origin),
+    /// Runs it, on this worker if it is run by one, and never unwinds. Afterwards nobody may touch it.
+    pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
     /// The runtime goes down, and nobody else has run it. `false` if it has to be run all the same.
     pub(crate) refuse: unsafe fn(NonNull<Header>) -> bool,
 }
@@ -57,7 +57,8 @@ impl Job {
         self.0
     }
 
-    pub(super) fn run(self, worker: &Local, origin: Origin) {
+    /// Runs it on the calling thread, whose worker this is, if it has one.
+    pub(crate) fn run(self, worker: Option<&Local>, origin: Origin) {
         // SAFETY: (J1) alive until it has been run, which this right is for.
         let how = unsafe { self.0.as_ref() }.how;
         // SAFETY: (J1) as above.
@@ -65,7 +66,7 @@ impl Job {
     }
 
     /// Comes back if it has to be run all the same.
-    pub(super) fn refuse(self) -> Option<Job> {
+    pub(crate) fn refuse(self) -> Option<Job> {
         // SAFETY: (J1) alive until it has been run or refused.
         let how = unsafe { self.0.as_ref() }.how;
         // SAFETY: (J1) as above.

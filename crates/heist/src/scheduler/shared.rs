@@ -295,20 +295,17 @@ impl Shared {
 
     /// Whether there is anything that a worker could take, or has to do.
     pub(super) fn has_work(&self) -> bool {
-        self.has_work_without_jobs() || self.has_jobs()
+        let can_steal = !self.config.thread_per_core;
+        self.has_work_but_in_deques()
+            || can_steal && self.remotes.active().any(|remote| !remote.jobs.is_empty())
     }
 
-    pub(super) fn has_work_without_jobs(&self) -> bool {
+    /// The same without the jobs that workers have in their deques.
+    pub(super) fn has_work_but_in_deques(&self) -> bool {
         self.is_down()
             || !self.inject.is_empty()
+            || !self.jobs.is_empty()
             || self.remotes.active().any(|remote| !remote.stealer.is_empty())
-    }
-
-    /// Whether there are jobs that any worker could take.
-    fn has_jobs(&self) -> bool {
-        let can_steal = !self.config.thread_per_core;
-        !self.jobs.is_empty()
-            || can_steal && self.remotes.active().any(|remote| !remote.jobs.is_empty())
     }
 
     pub(super) fn is_down(&self) -> bool {

@@ -87,6 +87,18 @@ impl Local {
         }
     }
 
+    /// Any job there is but for one worker alone, and where it was.
+    pub(crate) fn find_job(&self) -> Option<(Job, Origin)> {
+        let shared = &self.scheduler;
+        let here = self.pop_job().or_else(|| shared.jobs.pop()).map(|job| (job, Origin::Here));
+        here.or_else(|| {
+            let count = if shared.config.thread_per_core { 0 } else { shared.remotes.count() };
+            let victims = (1..count).map(|offset| (self.index + offset) % count);
+            let steal = |victim| self.steal_job_of(victim).map(|job| (job, Origin::Stolen(victim)));
+            victims.filter(|victim| *victim != self.index).find_map(steal)
+        })
+    }
+
     /// The worker's number among all, spares included.
     #[inline]
     pub(crate) fn number_of_all(&self) -> usize {
@@ -94,8 +106,23 @@ impl Local {
     }
 
     /// The number of the worker, or for a spare that of the seat it sits on.
-    pub(crate) fn number_of_seats(&self) -> usize {
+    pub(crate) fn number_at_work(&self) -> usize {
         if self.is_spare() { self.seat.get() } else { self.index }
+    }
+
+    /// How many seats there are.
+    pub(crate) fn num_workers(&self) -> usize {
+        self.scheduler.remotes.seats()
+    }
+
+    /// Its number, if calls can come to it.
+    pub(crate) fn number_for_calls(&self) -> Option<usize> {
+        (!self.is_spare()).then_some(self.index)
+    }
+
+    /// Its scheduler, to be kept.
+    pub(crate) fn scheduler(&self) -> Scheduler {
+        self.scheduler.clone()
     }
 
     /// Whether it is one of this scheduler's.
@@ -165,7 +192,7 @@ impl Local {
 impl Local {
     /// Runs a job, in the middle of another or of a poll perhaps.
     pub(crate) fn run_job(&self, job: Job, origin: Origin) {
-        job.run(self, origin);
+        job.run(Some(self), origin);
     }
 
     /// A job for this worker alone.
