@@ -87,7 +87,8 @@ impl<T> Owner<T> {
         self.len() == 0
     }
 
-    /// Adds the newest item (Q2). Grows the deque when it is full.
+    /// Adds the newest item (Q2). Grows the deque when it is full. Ends with the frequent side of the
+    /// barrier that [`Barrier::detect`] finds: who looks for sleepers afterwards need not order that.
     ///
     /// # Panics
     /// If the deque holds 2³⁰ items.
@@ -99,7 +100,18 @@ impl<T> Owner<T> {
         // SAFETY: (Q1) below the limit the slot is free, and only the owner writes slots.
         unsafe { self.place(self.bottom).slot.put(item) };
         self.bottom = self.bottom.wrapping_add(1);
-        self.shared.set_bottom(self.bottom);
+        let shared = &*self.shared;
+        shared.set_bottom(self.bottom);
+        Barrier::hold_compiler();
+        if !shared.is_calm() {
+            self.attend();
+        }
+    }
+
+    /// There is something to mind after a push.
+    #[cold]
+    fn attend(&mut self) {
+        self.barrier.light();
         if self.shared.is_asked() {
             self.answer();
         }
@@ -113,11 +125,30 @@ impl<T> Owner<T> {
         // exposing thief does the same the other way round, with the heavy side of the barrier
         // in between: one of the two sees the other (Q7).
         self.shared.set_bottom(last);
+        Barrier::hold_compiler();
+        if self.is_own(last) && self.shared.is_calm() {
+            Some(self.take(last))
+        } else {
+            self.contend(last)
+        }
+    }
+
+    #[inline(always)]
+    fn is_own(&self, position: u32) -> bool {
+        position.wrapping_sub(self.split) as i32 >= 0
+    }
+
+    /// There is something to mind in a pop that has stored its bottom: a fence perhaps, and then who has asked.
+    #[cold]
+    fn contend(&mut self, last: u32) -> Option<T> {
         if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
             self.barrier.light();
         }
-        let is_own = last.wrapping_sub(self.split) as i32 >= 0;
-        if is_own && !self.shared.is_asked() { Some(self.take(last)) } else { self.compete(last) }
+        if self.is_own(last) && !self.shared.is_asked() {
+            Some(self.take(last))
+        } else {
+            self.compete(last)
+        }
     }
 
     /// Takes back the item that was pushed when the deque ended at `mark`, and forgets it, as
@@ -130,16 +161,14 @@ impl<T> Owner<T> {
             return false;
         }
         // As in pop().
-        self.shared.set_bottom(last);
-        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
-            self.barrier.light();
-        }
-        let is_own = last.wrapping_sub(self.split) as i32 >= 0;
-        if is_own && !self.shared.is_asked() {
+        let shared = &*self.shared;
+        shared.set_bottom(last);
+        Barrier::hold_compiler();
+        if self.is_own(last) && shared.is_calm() {
             self.bottom = last;
             return true;
         }
-        self.compete(last).map(std::mem::forget).is_some()
+        self.contend(last).map(std::mem::forget).is_some()
     }
 
     /// Where the deque ends now: where the next item will be.
@@ -163,7 +192,6 @@ impl<T> Owner<T> {
     }
 
     /// Takes the item at `last` although thieves may reach it: by moving the split before it.
-    #[cold]
     fn compete(&mut self, last: u32) -> Option<T> {
         let asked = self.shared.is_asked();
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
@@ -188,7 +216,6 @@ impl<T> Owner<T> {
     }
 
     /// A thief has asked: makes the older half public.
-    #[cold]
     fn answer(&mut self) {
         loop {
             let split = self.shared.split.load();

@@ -88,8 +88,20 @@ where
 {
     with_here(|local| match local {
         Some(local) => join_here(local, a, b, false),
-        None => join_outside(&current_or_global(), a, b),
+        None => join_anywhere(a, b),
     })
+}
+
+#[cold]
+#[inline(never)]
+fn join_anywhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_outside(&current_or_global(), a, b)
 }
 
 /// On a worker of this runtime.

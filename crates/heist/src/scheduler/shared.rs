@@ -216,6 +216,22 @@ impl Shared {
         }
     }
 
+    /// As [`notify`](Self::notify), for a job that was pushed to a deque: that ends with the barrier.
+    #[inline(always)]
+    pub(super) fn notify_of_job(&self) {
+        if self.idle.is_anybody_free() {
+            self.wake_for_job();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_for_job(&self) {
+        if let Some(seat) = self.idle.submitted_behind_barrier() {
+            self.wake_seat(seat);
+        }
+    }
+
     /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one. A spare may
     /// take its time, or not come at all; so meanwhile another seat is woken as well, if one is idle
     /// (L1).

@@ -45,7 +45,7 @@ impl Local {
             deque.push(job);
             mark
         });
-        self.scheduler.notify();
+        self.scheduler.notify_of_job();
         mark
     }
 
