@@ -78,5 +78,5 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod wrap_tests;
 
-pub use owner::Owner;
+pub use owner::{Mark, Owner};
 pub use stealer::Stealer;

@@ -38,6 +38,13 @@ impl Barrier {
         }
     }
 
+    /// What is left of the frequent side where it is known that the rare side calls the kernel: the
+    /// compiler keeps its store before its load.
+    #[inline(always)]
+    pub fn hold_compiler() {
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    }
+
     /// The rare side: between its store and its load. `false` means that the kernel took the
     /// barrier back after it had granted it (a sandbox closed later); then nothing was ordered
     /// and the caller must not go on.

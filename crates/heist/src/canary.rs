@@ -27,6 +27,14 @@ pub(crate) const LOCAL_LENT_TO_ALL: Canary = Canary::new("local lent to all");
 pub(crate) const LOCAL_END_IMPATIENT: Canary = Canary::new("local end impatient");
 /// The end of a set waits for tasks that are on their way, and is not told when they come.
 pub(crate) const LOCAL_END_SILENT: Canary = Canary::new("local end silent");
+/// The end of a job is announced before its outcome is visible.
+pub(crate) const LATCH_SET_RELAXED: Canary = Canary::new("latch set relaxed");
+/// Who ends a job does not wake the one that sleeps until then.
+pub(crate) const LATCH_SLEEPER_FORGOTTEN: Canary = Canary::new("latch sleeper forgotten");
+/// A waiter goes to sleep without saying so first.
+pub(crate) const LATCH_SLEEP_SILENT: Canary = Canary::new("latch sleep silent");
+/// A thief overwrites what a waiter has said when it says who it is.
+pub(crate) const LATCH_THIEF_STORES: Canary = Canary::new("latch thief stores");
 /// A worker goes to sleep without looking once more.
 pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 /// A submitter does not order its push before its look at who is idle.

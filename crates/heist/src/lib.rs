@@ -1,4 +1,4 @@
-//! A work-stealing runtime: async tasks and blocking closures on one set of workers.
+//! A work-stealing runtime: async tasks, blocking closures and fork-join jobs on one set of workers.
 //!
 //! The names, signatures and meanings are Tokio's wherever they make sense, so that a program
 //! moves over with one line in its manifest: `tokio = { package = "heist", … }`.
@@ -19,6 +19,8 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`join`], [`scope`](fn@scope), [`spawn_job`] | fork-join: closures that run at the same time and may borrow |
+//! | [`par`] | loops over slices and ranges |
 //! | [`time`] | waiting for a moment, for so long, at most so long, again and again |
 //! | [`net`] | sockets, pipes, and the lookup of names |
 //! | [`fs`] | files and directories |
@@ -43,12 +45,14 @@
 
 mod canary;
 mod env;
+mod forkjoin;
 pub mod fs;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 pub mod io;
 mod metrics;
 pub mod net;
+pub mod par;
 pub mod process;
 #[cfg(feature = "quinn")]
 pub mod quinn;
@@ -61,6 +65,11 @@ pub mod task;
 pub mod time;
 mod tokio_parts;
 
+pub use forkjoin::{
+    BroadcastContext, FnContext, JobHandle, Scope, ScopeFifo, Yield, broadcast,
+    current_num_workers, current_worker_index, in_place_scope, in_place_scope_fifo, join,
+    join_context, scope, scope_fifo, spawn_job,
+};
 pub use heist_macros::{main, test};
 pub use task::spawn;
 pub use tokio_parts::{join, pin, select, sync, try_join};

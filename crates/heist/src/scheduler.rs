@@ -10,6 +10,7 @@
 //! | `steal` | looking at the others |
 //! | `sysmon` | the thread that finds out who is stuck |
 //! | `inject` | the shared queue |
+//! | `jobs` | jobs, and the queue for those from outside |
 //! | `pace` | how often a worker looks at the shared queue |
 //! | `idle` | who sleeps, who searches, who is woken |
 //! | `pinned` | tasks that stay on one worker |
@@ -25,6 +26,7 @@ pub(crate) mod blocking;
 mod identity;
 mod idle;
 mod inject;
+mod jobs;
 mod metrics;
 mod pace;
 mod pinned;
@@ -45,8 +47,9 @@ mod worker;
 pub use identity::Id;
 pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
+pub(crate) use jobs::{Header, How, Job, Origin};
 pub(crate) use refused::one_after_the_other;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
 pub(crate) use sysmon::Sysmon;
-pub(crate) use worker::{Aside, Worker, step_aside, try_submit, worker_index};
+pub(crate) use worker::{Aside, Local, Worker, step_aside, try_submit, with_here, worker_index};

@@ -12,7 +12,7 @@ mod join;
 pub mod join_set;
 mod local_key;
 mod local_set;
-mod memory;
+pub(crate) mod memory;
 mod names;
 mod pinned;
 mod state;
@@ -48,6 +48,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+pub use crate::forkjoin::spawn_job;
 pub use crate::runtime::{block_in_place, spawn, spawn_blocking, spawn_pinned};
 
 /// The types of futures that are made here and rarely named.

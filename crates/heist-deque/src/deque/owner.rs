@@ -25,6 +25,10 @@ pub struct Owner<T> {
     barrier: Barrier,
 }
 
+/// Where a deque ended at some moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark(u32);
+
 // SAFETY: (Q1) the buffer belongs to `shared`, which may be sent for the same T.
 unsafe impl<T: Send> Send for Owner<T> {}
 // SAFETY: (Q1) a shared reference to an owner only measures and makes stealers.
@@ -83,7 +87,8 @@ impl<T> Owner<T> {
         self.len() == 0
     }
 
-    /// Adds the newest item (Q2). Grows the deque when it is full.
+    /// Adds the newest item (Q2). Grows the deque when it is full. Ends with the frequent side of the
+    /// barrier that [`Barrier::detect`] finds: who looks for sleepers afterwards need not order that.
     ///
     /// # Panics
     /// If the deque holds 2³⁰ items.
@@ -95,7 +100,18 @@ impl<T> Owner<T> {
         // SAFETY: (Q1) below the limit the slot is free, and only the owner writes slots.
         unsafe { self.place(self.bottom).slot.put(item) };
         self.bottom = self.bottom.wrapping_add(1);
-        self.shared.set_bottom(self.bottom);
+        let shared = &*self.shared;
+        shared.set_bottom(self.bottom);
+        Barrier::hold_compiler();
+        if !shared.is_calm() {
+            self.attend();
+        }
+    }
+
+    /// There is something to mind after a push.
+    #[cold]
+    fn attend(&mut self) {
+        self.barrier.light();
         if self.shared.is_asked() {
             self.answer();
         }
@@ -109,11 +125,62 @@ impl<T> Owner<T> {
         // exposing thief does the same the other way round, with the heavy side of the barrier
         // in between: one of the two sees the other (Q7).
         self.shared.set_bottom(last);
+        Barrier::hold_compiler();
+        if self.is_own(last) && self.shared.is_calm() {
+            Some(self.take(last))
+        } else {
+            self.contend(last)
+        }
+    }
+
+    #[inline(always)]
+    fn is_own(&self, position: u32) -> bool {
+        position.wrapping_sub(self.split) as i32 >= 0
+    }
+
+    /// There is something to mind in a pop that has stored its bottom: a fence perhaps, and then who has asked.
+    #[cold]
+    fn contend(&mut self, last: u32) -> Option<T> {
         if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
             self.barrier.light();
         }
-        let is_own = last.wrapping_sub(self.split) as i32 >= 0;
-        if is_own && !self.shared.is_asked() { Some(self.take(last)) } else { self.compete(last) }
+        if self.is_own(last) && !self.shared.is_asked() {
+            Some(self.take(last))
+        } else {
+            self.compete(last)
+        }
+    }
+
+    /// Takes back the item that was pushed when the deque ended at `mark`, and forgets it, as
+    /// [`mem::forget`](std::mem::forget) does: who pushed it knows what it was. `false` if it is not there any
+    /// more, or is not the newest.
+    #[inline]
+    pub fn take_back(&mut self, mark: Mark) -> bool {
+        let last = mark.0;
+        if self.bottom != last.wrapping_add(1) {
+            return false;
+        }
+        // As in pop().
+        let shared = &*self.shared;
+        shared.set_bottom(last);
+        Barrier::hold_compiler();
+        if self.is_own(last) && shared.is_calm() {
+            self.bottom = last;
+            return true;
+        }
+        self.contend(last).map(std::mem::forget).is_some()
+    }
+
+    /// Where the deque ends now: where the next item will be.
+    #[inline]
+    pub fn mark(&self) -> Mark {
+        Mark(self.bottom)
+    }
+
+    /// Takes the newest item, if it was pushed after `mark` was made.
+    pub fn pop_newer(&mut self, mark: Mark) -> Option<T> {
+        // Signed: the end lies before the mark when older items were popped since.
+        if self.bottom.wrapping_sub(mark.0) as i32 > 0 { self.pop() } else { None }
     }
 
     /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.
@@ -125,7 +192,6 @@ impl<T> Owner<T> {
     }
 
     /// Takes the item at `last` although thieves may reach it: by moving the split before it.
-    #[cold]
     fn compete(&mut self, last: u32) -> Option<T> {
         let asked = self.shared.is_asked();
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
@@ -150,7 +216,6 @@ impl<T> Owner<T> {
     }
 
     /// A thief has asked: makes the older half public.
-    #[cold]
     fn answer(&mut self) {
         loop {
             let split = self.shared.split.load();

@@ -6,7 +6,18 @@ use crate::canary;
 use crate::slot::drop_each;
 use crossbeam_utils::CachePadded;
 use heist_sync::Barrier;
-use heist_sync::{AtomicBool, AtomicU32, Ordering, model_has_failed};
+use heist_sync::{AtomicU32, Ordering, model_has_failed};
+
+const ASKED: u32 = 1;
+const FENCED: u32 = 1 << 1;
+
+/// What the owner has to mind when nobody has asked.
+fn calm(barrier: Barrier) -> u32 {
+    match barrier {
+        Barrier::Process => 0,
+        Barrier::Fence => FENCED,
+    }
+}
 
 /// Both ends of a deque and the buffers between them.
 ///
@@ -16,9 +27,13 @@ pub(super) struct Shared<T> {
     pub(super) split: CachePadded<AtomicSplit>,
     /// The position after the newest item; written by the owner only.
     bottom: CachePadded<AtomicU32>,
-    /// A thief has found nothing public. Raised by thieves, lowered by the owner: while it is
-    /// up, the owner takes nothing without exchanging the split word.
-    asked: CachePadded<AtomicBool>,
+    /// What the owner has to mind in each push and pop: one look at one word, mostly 0.
+    ///
+    /// | bit | |
+    /// |---|---|
+    /// | 0 | ASKED: a thief has found nothing public. Raised by thieves, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
+    /// | 1 | FENCED: the owner's side of the barrier is a fence; never changes |
+    notes: CachePadded<AtomicU32>,
     pub(super) generations: Generations<T>,
     pub(super) barrier: Barrier,
 }
@@ -40,7 +55,7 @@ impl<T> Shared<T> {
         let shared = Shared {
             split: CachePadded::new(AtomicSplit::new(Split::at(position))),
             bottom: CachePadded::new(AtomicU32::new(position)),
-            asked: CachePadded::new(AtomicBool::new(false)),
+            notes: CachePadded::new(AtomicU32::new(calm(barrier))),
             generations,
             barrier,
         };
@@ -61,18 +76,24 @@ impl<T> Shared<T> {
         self.bottom.load(Ordering::Acquire)
     }
 
+    /// Whether there is nothing to mind: no thief has asked, and no fence is needed.
+    #[inline(always)]
+    pub(super) fn is_calm(&self) -> bool {
+        self.notes.load(Ordering::Relaxed) == 0
+    }
+
     /// Whether a thief has asked. Relaxed: in a push it is a hint, in a pop the barrier orders
     /// it, and before an exposure the split word that was loaded before it does.
     #[inline(always)]
     pub(super) fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+        self.notes.load(Ordering::Relaxed) & ASKED != 0
     }
 
     /// A thief asks. A flag that is up already is left alone: its line is the one that the
     /// owner looks at all the time.
     pub(super) fn ask(&self) {
         if !self.is_asked() {
-            self.asked.store(true, Ordering::Relaxed);
+            self.notes.store(calm(self.barrier) | ASKED, Ordering::Relaxed);
         }
     }
 
@@ -80,7 +101,7 @@ impl<T> Shared<T> {
     /// thief that has seen the exchanged word cannot still see the flag up from before (the
     /// word's Release and Acquire order it), and one that has not will fail to exchange it.
     pub(super) fn acknowledge(&self) {
-        self.asked.store(false, Ordering::Relaxed);
+        self.notes.store(calm(self.barrier), Ordering::Relaxed);
     }
 
     /// How many items lie at and after `position`, which is in the public part or at its end.

@@ -7,8 +7,8 @@ use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
 use crate::reactor::Reactors;
 use crate::reactor::ShutDown;
-use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::{Closure, IsClosed};
+use crate::scheduler::{Local, Scheduler};
 use crate::task::{self, JoinHandle};
 use std::fmt;
 use std::future::Future;
@@ -145,6 +145,16 @@ impl Handle {
         let _polling = context::Polling::begin();
         let _counting = metrics::count_outside(&self.scheduler.outside);
         wait()
+    }
+
+    /// The runtime of a worker.
+    pub(crate) fn of_worker(worker: &Local) -> Handle {
+        Handle { scheduler: worker.scheduler() }
+    }
+
+    #[inline]
+    pub(crate) fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
     }
 
     /// The reactors, for an `api` that does I/O.

@@ -48,24 +48,24 @@ impl Scheduler {
             Err(Closed(task)) => self.refuse(task),
         }
     }
+}
 
+impl Shared {
     /// Something came to this worker's inbox.
-    fn notify_worker(&self, worker: usize) {
+    pub(super) fn notify_worker(&self, worker: usize) {
         // If it does not sit at home it is stuck, or has stepped aside; it looks when it is back.
         let sits_there = || self.seats[worker].is_home();
         if let Some(seat) = self.idle.submitted_to(worker, sits_there) {
             self.wake_seat(seat);
         }
     }
-}
 
-impl Shared {
     /// Seat `mine` is being put to sleep: wakes those that sleep though there is something for them
     /// alone, itself included: a full inbox, or the seat itself, to which they have come back.
     pub(super) fn wake_owners(&self, mine: usize) {
         let has_own = |seat: usize| {
-            let has_pinned = || self.seats[seat].is_home() && self.remotes[seat].lane.has_tasks();
-            self.seats[seat].is_rising() || has_pinned()
+            let has_own = || self.seats[seat].is_home() && self.remotes[seat].has_own();
+            self.seats[seat].is_rising() || has_own()
         };
         self.idle.wake_owners(mine, has_own, |seat| self.wake_seat(seat));
     }

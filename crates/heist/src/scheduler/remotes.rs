@@ -1,14 +1,15 @@
 //! What others see of each worker: of base workers, which are there from the beginning, and of spare
 //! ones, which come when they are needed.
 
+use super::jobs::{Inbox, Job};
 use super::pinned::Lane;
 use super::shared::{Config, Runnable, Scheduler};
 use super::slot::Slot;
-use crate::env::Probe;
+use crate::env::{Parker, Probe};
 use crate::metrics::WorkerCounters;
 use crate::task::Id;
 use crossbeam_utils::CachePadded;
-use heist_deque::ring;
+use heist_deque::{deque, ring};
 use heist_sync::Barrier;
 use std::ops::Index;
 use std::panic::Location;
@@ -16,14 +17,31 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+/// The owner's ends of a worker's queues.
+pub(super) struct Queues {
+    pub(super) ring: ring::Owner<Runnable>,
+    pub(super) jobs: deque::Owner<Job>,
+}
+
+impl Queues {
+    pub(super) fn new() -> Self {
+        Queues { ring: ring::Owner::new(), jobs: deque::Owner::new() }
+    }
+}
+
 /// What others see of a worker.
 pub(super) struct Remote {
     pub(super) stealer: ring::Stealer<Runnable>,
+    pub(super) jobs: deque::Stealer<Job>,
     /// What the worker writes in each step has lines of its own: whoever looks for the queues above
     /// and below does not take them away.
     pub(super) own: CachePadded<Own>,
     pub(super) counters: Arc<WorkerCounters>,
     pub(super) lane: Lane<Scheduler>,
+    /// Jobs for this worker alone.
+    pub(super) calls: Inbox,
+    /// Where it sleeps while it waits for a job.
+    pub(super) waiter: Arc<Parker>,
     /// The thread that the worker is on, or was.
     probe: Mutex<Option<Probe>>,
 }
@@ -57,6 +75,12 @@ impl Running {
         self.spawned_at.store(ptr::from_ref(task.spawned_at()).cast_mut(), Ordering::Relaxed);
     }
 
+    /// What it runs is no task.
+    #[inline]
+    pub(super) fn clear(&self) {
+        self.id.store(0, Ordering::Relaxed);
+    }
+
     /// If the worker has been in one poll for a while. Else it may be of two tasks, one after the
     /// other.
     pub(super) fn get(&self) -> Option<(Id, &'static Location<'static>)> {
@@ -88,11 +112,12 @@ pub(super) struct Remotes {
 const MAX_SPARES: usize = 1024;
 
 impl Remotes {
-    /// Of base workers with these rings.
-    pub(super) fn new(rings: &[ring::Owner<Runnable>], config: &Config, barrier: Barrier) -> Self {
+    /// Of base workers with these queues.
+    pub(super) fn new(queues: &[Queues], config: &Config, barrier: Barrier) -> Self {
         let spares =
             if config.lends_seats() { config.blocking.limits.threads.min(MAX_SPARES) } else { 0 };
-        let base = rings.iter().map(|ring| CachePadded::new(Remote::new(ring, config, barrier)));
+        let remote = |queues| CachePadded::new(Remote::new(queues, config, barrier));
+        let base = queues.iter().map(remote);
         Remotes {
             base: base.collect(),
             spares: (0..spares).map(|_| OnceLock::new()).collect(),
@@ -102,8 +127,8 @@ impl Remotes {
     }
 
     /// Adds what others see of a spare worker that there was not before.
-    pub(super) fn add_spare(&self, spare: usize, ring: &ring::Owner<Runnable>, config: &Config) {
-        let remote = Box::new(Remote::new(ring, config, self.barrier));
+    pub(super) fn add_spare(&self, spare: usize, queues: &Queues, config: &Config) {
+        let remote = Box::new(Remote::new(queues, config, self.barrier));
         let is_new = self.spares[spare].set(remote).is_ok();
         debug_assert!(is_new, "a spare worker is made once");
     }
@@ -169,9 +194,10 @@ impl Remotes {
 }
 
 impl Remote {
-    fn new(ring: &ring::Owner<Runnable>, config: &Config, barrier: Barrier) -> Self {
+    fn new(queues: &Queues, config: &Config, barrier: Barrier) -> Self {
         Remote {
-            stealer: ring.stealer(),
+            stealer: queues.ring.stealer(),
+            jobs: queues.jobs.stealer(),
             own: CachePadded::new(Own {
                 lifo: Slot::new(barrier),
                 tick: AtomicU32::new(1),
@@ -179,8 +205,16 @@ impl Remote {
             }),
             counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
             lane: Lane::new(),
+            calls: Inbox::new(),
+            waiter: Arc::new(Parker::new()),
             probe: Mutex::new(None),
         }
+    }
+
+    /// Whether there may be something that only this worker can run.
+    #[inline]
+    pub(super) fn has_own(&self) -> bool {
+        self.lane.has_tasks() || !self.calls.is_empty()
     }
 
     /// The calling thread runs the worker.

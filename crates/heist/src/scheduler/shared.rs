@@ -4,9 +4,10 @@ use super::blocking::{self, Blocking};
 use super::identity::Identity;
 use super::idle::{Idle, MAX_WORKERS};
 use super::inject::{Closed, Inject};
+use super::jobs::Inbox;
 use super::producer::producer;
 use super::refused::{Leftovers, one_after_the_other};
-use super::remotes::{Remote, Remotes};
+use super::remotes::{Queues, Remote, Remotes};
 use super::seats::Seat;
 use super::spares::Spares;
 use super::sysmon::Alarm;
@@ -20,7 +21,7 @@ use crate::reactor::Reactors;
 use crate::stall::StallConfig;
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
-use heist_deque::{Steal, ring};
+use heist_deque::Steal;
 use heist_sync::Barrier;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -93,6 +94,8 @@ pub(crate) struct Shared {
     pub(super) remotes: Remotes,
     pub(super) seats: Box<[CachePadded<Seat>]>,
     pub(super) inject: Inject<Scheduler>,
+    /// Jobs from outside.
+    pub(super) jobs: Inbox,
     pub(super) idle: Idle,
     pub(super) spares: Spares,
     pub(super) alarm: Alarm,
@@ -128,15 +131,15 @@ impl Deref for Scheduler {
 impl Scheduler {
     /// A scheduler, and its workers, each to be run by a thread.
     pub(crate) fn new(config: Config) -> (Scheduler, Vec<Worker>) {
-        let rings: Vec<ring::Owner<Runnable>> =
-            (0..config.workers).map(|_| ring::Owner::new()).collect();
+        let queues: Vec<Queues> = (0..config.workers).map(|_| Queues::new()).collect();
         let barrier = Barrier::detect();
         let seat = |home| CachePadded::new(Seat::new(home, barrier));
         let shared = Arc::new_cyclic(|me| Shared {
             me: Weak::clone(me),
-            remotes: Remotes::new(&rings, &config, barrier),
+            remotes: Remotes::new(&queues, &config, barrier),
             seats: (0..config.workers).map(seat).collect(),
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
+            jobs: Inbox::new(),
             idle: Idle::new(config.workers, barrier),
             spares: Spares::new(),
             alarm: Alarm::new(barrier, config.stall.threshold.is_some(), config.reactors.clone()),
@@ -155,10 +158,10 @@ impl Scheduler {
             config,
         });
         let scheduler = Scheduler { shared, worker: ANY };
-        let workers = rings
+        let workers = queues
             .into_iter()
             .enumerate()
-            .map(|(index, ring)| Worker::new(scheduler.clone(), index, ring))
+            .map(|(index, queues)| Worker::new(scheduler.clone(), index, queues))
             .collect();
         (scheduler, workers)
     }
@@ -226,6 +229,22 @@ impl Shared {
     #[inline]
     pub(super) fn notify(&self) {
         if let Some(seat) = self.idle.submitted() {
+            self.wake_seat(seat);
+        }
+    }
+
+    /// As [`notify`](Self::notify), for a job that was pushed to a deque: that ends with the barrier.
+    #[inline(always)]
+    pub(super) fn notify_of_job(&self) {
+        if self.idle.is_anybody_free() {
+            self.wake_for_job();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_for_job(&self) {
+        if let Some(seat) = self.idle.submitted_behind_barrier() {
             self.wake_seat(seat);
         }
     }
@@ -309,8 +328,16 @@ impl Shared {
 
     /// Whether there is anything that a worker could take, or has to do.
     pub(super) fn has_work(&self) -> bool {
+        let can_steal = !self.config.thread_per_core;
+        self.has_work_but_in_deques()
+            || can_steal && self.remotes.active().any(|remote| !remote.jobs.is_empty())
+    }
+
+    /// The same without the jobs that workers have in their deques.
+    pub(super) fn has_work_but_in_deques(&self) -> bool {
         self.is_down()
             || !self.inject.is_empty()
+            || !self.jobs.is_empty()
             || self.remotes.active().any(|remote| !remote.stealer.is_empty())
     }
 
@@ -323,7 +350,9 @@ impl Shared {
     pub(crate) fn shut_down(&self) {
         // Release: pairs with the Acquire in is_down().
         let was_down = self.is_down.swap(true, Ordering::Release);
-        // First: a worker from whom the inject queue takes nothing more knows why.
+        // First: jobs that have to be run all the same are there when workers end.
+        self.jobs.close();
+        // A worker from whom the inject queue takes nothing more knows why.
         self.seats.iter().for_each(|seat| seat.close());
         self.inject.close();
         self.waiting.close();

@@ -3,10 +3,10 @@
 //! A spare runs on a blocking thread. Its number, ring and slot outlast it, for the next one: a
 //! thief may look at them at any time.
 
+use super::remotes::Queues;
 use super::shared::{Scheduler, Shared};
 use super::worker::{self, Worker};
 use crate::env::log;
-use heist_deque::ring;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -93,9 +93,9 @@ impl State {
 }
 
 fn new_spare(scheduler: &Scheduler, number: usize) -> Worker {
-    let ring = ring::Owner::new();
-    scheduler.remotes.add_spare(number, &ring, &scheduler.config);
-    Worker::new(scheduler.clone(), scheduler.remotes.seats() + number, ring)
+    let queues = Queues::new();
+    scheduler.remotes.add_spare(number, &queues, &scheduler.config);
+    Worker::new(scheduler.clone(), scheduler.remotes.seats() + number, queues)
 }
 
 impl Scheduler {

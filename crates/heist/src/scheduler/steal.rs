@@ -1,5 +1,6 @@
 //! Looking at the others (W6, F1), without a lock (I6).
 
+use super::jobs::{Job, Origin};
 use super::shared::{Runnable, Shared};
 use crate::env::Rng;
 use crate::task::Notified;
@@ -8,6 +9,12 @@ use std::sync::atomic::Ordering;
 
 /// A search goes round so many times (W6).
 const ROUNDS: usize = 4;
+
+/// What a search has found.
+pub(super) enum Found {
+    Task(Runnable),
+    Job(Job, Origin),
+}
 
 /// A worker's looks at the others.
 pub(super) struct Search {
@@ -24,7 +31,7 @@ impl Search {
     }
 
     /// Looks at every other worker, up to four times, each time from a random start and in a
-    /// random direction, and at the inject queue.
+    /// random direction, and at the queues that all share.
     ///
     /// LIFO slots are looked at in the last round only, and only of a worker that is still in the
     /// poll that it was in after the first: any other will run what is there next. (The first round,
@@ -34,7 +41,7 @@ impl Search {
         shared: &Shared,
         index: usize,
         ring: &mut ring::Owner<Runnable>,
-    ) -> Option<Runnable> {
+    ) -> Option<Found> {
         let workers = shared.remotes.count();
         for round in 0..ROUNDS {
             if round == 1 {
@@ -44,20 +51,26 @@ impl Search {
                 let remote = &shared.remotes[victim];
                 if let Some((task, count)) = remote.stealer.steal_into_counted(ring).success() {
                     shared.remotes[index].counters.stole(count);
-                    return Some(task);
+                    return Some(Found::Task(task));
+                }
+                if let Some(job) = remote.jobs.steal().success() {
+                    return Some(Found::Job(job, Origin::Stolen(victim)));
                 }
                 let is_stuck = || remote.own.is_stuck_since(self.ticks[victim]);
                 if round == ROUNDS - 1 && is_stuck() {
                     if let Some(task) = remote.own.lifo.rob() {
                         shared.remotes[index].counters.stole(1);
                         // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-                        return Some(unsafe { Notified::from_ptr(task) });
+                        return Some(Found::Task(unsafe { Notified::from_ptr(task) }));
                     }
                 }
             }
             if let Some(task) = shared.inject.pop_batch(index, |_| 1, drop) {
                 shared.remotes[index].counters.injected.add(1);
-                return Some(task);
+                return Some(Found::Task(task));
+            }
+            if let Some((job, origin)) = shared.jobs.pop() {
+                return Some(Found::Job(job, origin));
             }
         }
         shared.remotes[index].counters.failed_searches.add(1);

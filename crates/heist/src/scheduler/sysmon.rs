@@ -24,6 +24,10 @@ const LONG: Duration = Duration::from_millis(10);
 /// runtime that works every now and then does not wake sysmon each time.
 const QUIET_LOOKS: u32 = 10;
 
+/// A worker that burns CPU, and whose jobs are as many as so many looks before, has left them alone. Guessed: the deque
+/// of one that forks and joins has another length nearly each time.
+const STILL_LOOKS: u32 = 8;
+
 /// The monitor of a runtime.
 pub(crate) struct Sysmon {
     scheduler: Scheduler,
@@ -43,6 +47,9 @@ struct Looked {
     /// Somebody has ended a poll since the last look, or begun one, or searches.
     does_anybody_move: bool,
     does_work_wait: bool,
+    /// Something that is no job in somebody's deque. Those are no reason to take the seat of who is at work on
+    /// them.
+    do_others_wait: bool,
 }
 
 impl Sysmon {
@@ -119,7 +126,9 @@ impl Sysmon {
     }
 
     fn look(&mut self, now: Clock) -> Looked {
-        let mut looked = Looked { does_work_wait: self.does_work_wait(), ..Looked::default() };
+        let do_others_wait = self.do_others_wait();
+        let does_work_wait = do_others_wait || self.scheduler.has_work();
+        let mut looked = Looked { does_work_wait, do_others_wait, ..Looked::default() };
         if let Some(threshold) = self.threshold {
             self.look_at_workers(now, threshold, &mut looked);
         }
@@ -144,9 +153,9 @@ impl Sysmon {
         self.report_stalls(now, threshold);
     }
 
-    fn does_work_wait(&self) -> bool {
+    fn do_others_wait(&self) -> bool {
         let shared = &self.scheduler;
-        shared.has_work() || shared.seats.iter().any(|seat| seat.is_recalled())
+        shared.has_work_but_in_deques() || shared.seats.iter().any(|seat| seat.is_recalled())
     }
 
     /// Who sits on the seat, if it has been in one poll since the last look.
@@ -176,6 +185,9 @@ impl Sysmon {
         }
         let activity = watch.activity(remote, now);
         let is_blocked = activity == Activity::Blocked;
+        if !has_task && !looked.do_others_wait && !is_blocked && !watch.leaves_jobs(STILL_LOOKS) {
+            return;
+        }
         if has_task && (is_blocked || is_over) {
             // Nobody is woken for it, and it waits behind the poll.
             shared.rescue_slot(worker);

@@ -1,5 +1,6 @@
 //! A worker: one thread's queues, and what it does next.
 
+mod jobs;
 mod pinned;
 mod rest;
 mod seated;
@@ -7,15 +8,17 @@ mod seated;
 use super::pace::Pace;
 use super::producer::producer;
 use super::refused::one_after_the_other;
-use super::remotes::Remote;
+use super::remotes::{Queues, Remote};
 use super::shared::{Runnable, Scheduler, Shared};
-use super::steal::Search;
+use super::steal::{Found, Search};
 use crate::canary;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList, coop};
 use heist_deque::ring::{self, Full};
+use jobs::Jobs;
+pub(crate) use jobs::with_here;
 use pinned::Pinned;
 #[cfg(all(test, not(loom)))]
 use rest::Lying;
@@ -67,6 +70,7 @@ pub(crate) struct Local {
     /// Whether it has stepped aside in the poll that is going on.
     is_aside: Cell<bool>,
     core: RefCell<Core>,
+    jobs: Jobs,
     counters: Arc<WorkerCounters>,
 }
 
@@ -144,11 +148,12 @@ pub(crate) fn worker_index() -> Option<usize> {
 }
 
 impl Worker {
-    pub(super) fn new(scheduler: Scheduler, index: usize, ring: ring::Owner<Runnable>) -> Self {
+    pub(super) fn new(scheduler: Scheduler, index: usize, queues: Queues) -> Self {
         let search = Search::new(index as u64 + 1);
         let counters = Arc::clone(&scheduler.remotes[index].counters);
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
-        let core = Core { ring, pace, lifo_streak: 0, search, pinned: Pinned::new() };
+        let core =
+            Core { ring: queues.ring, pace, lifo_streak: 0, search, pinned: Pinned::new() };
         let pinned = scheduler.pinned_to(index);
         Worker {
             local: Local {
@@ -164,6 +169,7 @@ impl Worker {
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
+                jobs: Jobs::new(queues.jobs),
                 counters,
             },
         }
@@ -174,6 +180,7 @@ impl Worker {
         let local = &self.local;
         let entered = Entered::new(local);
         while local.work() == Step::Unseated && local.come_home() {}
+        local.finish_jobs();
         // What tasks do when they are dropped below finds no worker here, and a closed runtime.
         drop(entered);
         local.scheduler.wake_all();
@@ -307,23 +314,38 @@ impl Local {
         if self.has_pinned() && self.step_pinned() {
             return Step::Ran;
         }
-        let mut task = self.next();
-        if task.is_none() && self.turn_reactor_when_dry() {
-            task = self.take_own(&mut self.core.borrow_mut());
+        if self.is_turn_of_jobs() && self.step_job() {
+            return Step::Ran;
         }
+        let mut task = self.next();
         if task.is_none() {
-            if let Some(end) = self.begin_rest() {
-                return end;
+            if self.step_job() {
+                return Step::Ran;
             }
-            task = self.search();
+            if self.turn_reactor_when_dry() {
+                task = self.take_own(&mut self.core.borrow_mut());
+            }
         }
         match task {
-            None => Step::Idle,
+            None => self.step_elsewhere(),
             Some(task) => {
                 self.run(task, &self.scheduler, Self::push);
                 Step::Ran
             }
         }
+    }
+
+    /// There is nothing of its own: looks at the others.
+    fn step_elsewhere(&self) -> Step {
+        if let Some(end) = self.begin_rest() {
+            return end;
+        }
+        match self.search() {
+            None => return Step::Idle,
+            Some(Found::Task(task)) => self.run(task, &self.scheduler, Self::push),
+            Some(Found::Job(job, origin)) => self.run_between_tasks(job, origin),
+        }
+        Step::Ran
     }
 
     /// Runs a task for its scheduler; one that was woken meanwhile is `put` back into a queue.
@@ -432,7 +454,7 @@ impl Local {
     }
 
     /// Looks at the others, if not enough others do that already.
-    fn search(&self) -> Option<Runnable> {
+    fn search(&self) -> Option<Found> {
         if self.scheduler.config.thread_per_core {
             return None;
         }
@@ -446,8 +468,8 @@ impl Local {
             }
         }
         let core = &mut *self.core.borrow_mut();
-        let task = core.search.search(&self.scheduler, self.index, &mut core.ring);
-        task.inspect(|_| self.found())
+        let found = core.search.search(&self.scheduler, self.index, &mut core.ring);
+        found.inspect(|_| self.found())
     }
 
     /// A task that this worker spawned.
@@ -504,6 +526,7 @@ impl Local {
 
     /// Cancels what is left in this worker's queues.
     fn drain(&self) {
+        self.finish_jobs();
         self.end_pinned();
         self.cancel_queued();
     }

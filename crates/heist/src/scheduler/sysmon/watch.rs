@@ -15,6 +15,9 @@ pub(super) struct Watch {
     usage: Option<(Usage, Clock)>,
     /// How many tasks its ring had at the last look, and before.
     queued: [usize; 2],
+    /// How many jobs its deque had at the last look, and at how many looks in a row it had the same.
+    jobs: usize,
+    still_looks: u32,
     /// What there is to be said about this poll.
     pub(super) report: Option<StallReport>,
     /// Whether it has been said.
@@ -30,6 +33,9 @@ impl Watch {
             *self = Watch { tick, since: Some(now), ..Watch::default() };
         }
         self.queued = [remote.stealer.len(), self.queued[0]];
+        let jobs = remote.jobs.len();
+        self.still_looks = if is_stuck && jobs == self.jobs { self.still_looks + 1 } else { 0 };
+        self.jobs = jobs;
         is_stuck
     }
 
@@ -51,6 +57,11 @@ impl Watch {
     pub(super) fn is_left_alone(&self) -> bool {
         let [now, before] = self.queued;
         now > 0 && now >= before
+    }
+
+    /// Whether it has jobs, and their number has not changed for so many looks: then it is hardly at work on them.
+    pub(super) fn leaves_jobs(&self, looks: u32) -> bool {
+        self.jobs > 0 && self.still_looks >= looks
     }
 
     /// What its thread does, since it was asked for the last time.

@@ -106,14 +106,14 @@ impl Local {
         let looks = if is_searching && self.naps.get() { LOOKS } else { 0 };
         (0..looks).any(|_| {
             wait_a_moment();
-            self.scheduler.has_work() || self.has_pinned()
+            self.scheduler.has_work() || self.remote().has_own()
         })
     }
 
     /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps
     /// left by the callback that was called before. Else it must park, and then get up.
     pub(super) fn lie_down(&self, else_to_do: impl Fn() -> bool) -> Option<Lying> {
-        if else_to_do() || self.has_pinned() {
+        if else_to_do() || self.remote().has_own() {
             return None;
         }
         if let Some(task) = self.take_lifo() {

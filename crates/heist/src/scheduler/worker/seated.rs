@@ -5,6 +5,7 @@ use super::{Entered, LOCAL, Local, Step, Worker};
 use crate::env::Clock;
 use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
+use crate::scheduler::jobs::Origin;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -186,6 +187,9 @@ impl Worker {
                 end => break end,
             }
         };
+        if end == Step::Down {
+            local.finish_jobs();
+        }
         drop(entered);
         match end {
             Step::Down => local.scheduler.wake_all(),
@@ -224,8 +228,13 @@ impl Local {
         }
     }
 
-    /// Gives all that is in its queues to the inject queue.
+    /// Gives all that is in its queues to those that all share.
     pub(super) fn hand_in(&self) {
+        while let Some(job) = self.pop_job() {
+            if let Err(job) = self.scheduler.submit_job(job) {
+                self.run_job(job, Origin::Here);
+            }
+        }
         let core = &mut *self.core.borrow_mut();
         let mut tasks = crate::task::TaskList::new();
         tasks.extend(self.take_lifo());

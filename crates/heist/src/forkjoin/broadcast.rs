@@ -1,0 +1,213 @@
+//! A closure that every worker calls.
+
+use super::frame::Outcome;
+use super::heap::{self, Work};
+use super::latch::Latch;
+use super::outside::{park, waiter};
+use super::wait::wait;
+use crate::env::Parker;
+use crate::runtime::{Handle, RuntimeFlavor, current_or_global};
+use crate::scheduler::{Header, How, Job, Local, Origin, with_here};
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::thread;
+
+/// Has every worker of the current runtime, or of the global one, call `f` once, and returns what it has returned,
+/// by the workers' numbers. A worker does so before its next task, or while it waits for a job; who is in a long poll
+/// is waited for.
+///
+/// ```
+/// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
+/// let squares = rt.handle().broadcast(|worker| worker.index() * worker.index());
+/// assert_eq!(squares, [0, 1, 4]);
+/// ```
+///
+/// # Panics
+/// If `f` does, after all have called it: with the first panic by the workers' numbers.
+pub fn broadcast<F, R>(f: F) -> Vec<R>
+where
+    F: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    current_or_global().broadcast(f)
+}
+
+/// What the closure of a [`broadcast`] is told.
+pub struct BroadcastContext<'a> {
+    index: usize,
+    workers: usize,
+    _call: PhantomData<&'a mut dyn Fn()>,
+}
+
+impl BroadcastContext<'_> {
+    fn new(index: usize, workers: usize) -> Self {
+        BroadcastContext { index, workers, _call: PhantomData }
+    }
+
+    /// The number of the worker that was asked to call, from 0 on.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many were asked.
+    pub fn num_workers(&self) -> usize {
+        self.workers
+    }
+}
+
+impl fmt::Debug for BroadcastContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BroadcastContext")
+            .field("index", &self.index)
+            .field("num_workers", &self.workers)
+            .finish()
+    }
+}
+
+impl Handle {
+    /// As [`broadcast`], on this runtime.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
+    where
+        F: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        with_here(|local| {
+            let local = local.filter(|local| local.is_of(self.scheduler()));
+            let outcomes = call_all(self, local, &f);
+            let result = |outcome: thread::Result<R>| match outcome {
+                Ok(result) => result,
+                Err(panic) => panic::resume_unwind(panic),
+            };
+            outcomes.into_iter().map(result).collect()
+        })
+    }
+
+    /// As [`broadcast`], on this runtime, without waiting. What is left when the runtime goes down is called
+    /// before it ends, or dropped.
+    pub fn spawn_broadcast<F>(&self, f: F)
+    where
+        F: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        let (f, workers) = (Arc::new(f), self.num_workers());
+        for index in 0..workers {
+            // SAFETY: (J2) it borrows nothing.
+            let call = unsafe { heap::new(Called { f: Arc::clone(&f), index, workers }) };
+            if let Err(call) = self.scheduler().call_worker(index, call) {
+                // That worker has ended.
+                call.run(None, Origin::Here);
+            }
+        }
+    }
+}
+
+/// Has all workers call `f`; `local` is this thread's, if it is one of them. All have ended when this returns.
+fn call_all<F, R>(handle: &Handle, local: Option<&Local>, f: &F) -> Vec<thread::Result<R>>
+where
+    F: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    let workers = handle.num_workers();
+    let waiter = local.map_or_else(waiter, |local| Arc::clone(local.waiter(local.number_of_all())));
+    let part = |index| Part::new(f, index, workers, Arc::clone(&waiter));
+    let parts: Vec<_> = (0..workers).map(part).collect();
+    let has_threads = handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+    let mine = local.and_then(Local::number_for_calls);
+    let is_called = |part: &Part<'_, F, R>| {
+        // SAFETY: (J2) the frame is not left before all that were called have set their latches.
+        let call = || unsafe { Job::new(NonNull::from(&part.header)) };
+        let may_come = has_threads && mine != Some(part.index);
+        may_come && handle.scheduler().call_worker(part.index, call()).is_ok()
+    };
+    let called: Vec<bool> = parts.iter().map(is_called).collect();
+    let call_or_wait = |(part, is_called): (&Part<'_, F, R>, &bool)| {
+        if *is_called {
+            match local {
+                Some(local) => wait(local, &part.latch, || None),
+                None => park(&part.latch, &waiter),
+            }
+        }
+        if *is_called && !part.latch.is_refused() {
+            // SAFETY: (J2) the latch is set, and it was called.
+            return unsafe { part.outcome.take() };
+        }
+        part.call()
+    };
+    // First one's own: others may wait for it.
+    let mut own = mine.map(|mine| (mine, parts[mine].call()));
+    let outcome = |pair: (&Part<'_, F, R>, &bool)| {
+        let own = own.take_if(|(mine, _)| *mine == pair.0.index);
+        own.map_or_else(|| call_or_wait(pair), |(_, outcome)| outcome)
+    };
+    parts.iter().zip(&called).map(outcome).collect()
+}
+
+/// What one worker is asked to call.
+#[repr(C)]
+struct Part<'a, F, R> {
+    header: Header,
+    latch: Latch,
+    waiter: Arc<Parker>,
+    f: &'a F,
+    index: usize,
+    workers: usize,
+    outcome: Outcome<R>,
+}
+
+impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
+    const HOW: How = How { run: Self::run, refuse: Self::refuse };
+
+    fn new(f: &'a F, index: usize, workers: usize, waiter: Arc<Parker>) -> Self {
+        let (header, outcome) = (Header::new(&Self::HOW), Outcome::new());
+        Part { header, latch: Latch::new(), waiter, f, index, workers, outcome }
+    }
+
+    fn call(&self) -> thread::Result<R> {
+        let context = BroadcastContext::new(self.index, self.workers);
+        panic::catch_unwind(AssertUnwindSafe(|| (self.f)(context)))
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn run(header: NonNull<Header>, _worker: Option<&Local>, _origin: Origin) {
+        // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
+        let part = unsafe { header.cast::<Self>().as_ref() };
+        let outcome = part.call();
+        // SAFETY: (J2) nobody reads it before the latch is set.
+        unsafe { part.outcome.put(outcome) };
+        let waiter = Arc::clone(&part.waiter);
+        part.latch.set(|| waiter.unpark());
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn refuse(header: NonNull<Header>) -> bool {
+        // SAFETY: (J2) as in run().
+        let part = unsafe { header.cast::<Self>().as_ref() };
+        let waiter = Arc::clone(&part.waiter);
+        part.latch.refuse(|| waiter.unpark());
+        true
+    }
+}
+
+/// A part that nobody waits for.
+struct Called<F> {
+    f: Arc<F>,
+    index: usize,
+    workers: usize,
+}
+
+impl<F: Fn(BroadcastContext<'_>) + Send + Sync> Work for Called<F> {
+    const IS_MANDATORY: bool = true;
+
+    fn run(self, _worker: Option<&Local>) {
+        let context = BroadcastContext::new(self.index, self.workers);
+        // Its panic has been printed, and there is nobody to tell.
+        drop(panic::catch_unwind(AssertUnwindSafe(|| (self.f)(context))));
+    }
+}

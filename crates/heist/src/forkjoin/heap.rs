@@ -1,0 +1,80 @@
+//! A job in a block of its own.
+
+use crate::scheduler::{Header, How, Job, Local, Origin};
+use crate::task::memory;
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+/// What a heap job does.
+pub(super) trait Work: Send {
+    /// Whether it is run though the runtime goes down; else it is dropped then.
+    const IS_MANDATORY: bool;
+
+    /// On this worker, if one runs it. Does not unwind.
+    fn run(self, worker: Option<&Local>);
+}
+
+/// A closure that nobody waits for.
+pub(super) struct Detached<F>(pub(super) F);
+
+impl<F: FnOnce() + Send> Work for Detached<F> {
+    const IS_MANDATORY: bool = true;
+
+    fn run(self, _worker: Option<&Local>) {
+        // Its panic has been printed, and there is nobody to tell.
+        drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(self.0)));
+    }
+}
+
+#[repr(C)]
+struct HeapJob<W> {
+    header: Header,
+    work: W,
+}
+
+/// A job of its own.
+///
+/// # Safety
+/// What `work` borrows lives until it was run, or dropped.
+pub(super) unsafe fn new<W: Work>(work: W) -> Job {
+    let block = memory::allocate(Layout::new::<HeapJob<W>>()).cast::<HeapJob<W>>();
+    // SAFETY: (J1) just allocated for it.
+    unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::HOW), work }) };
+    // SAFETY: (J1) the work is Send, lives as long as it must by the caller's promise, and is freed by who
+    // runs or refuses it.
+    unsafe { Job::new(block.cast()) }
+}
+
+impl<W: Work> HeapJob<W> {
+    const HOW: How = How { run: Self::run, refuse: Self::refuse };
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+        // SAFETY: (J1) made by new(), and this was the one right to run it.
+        unsafe { Self::take(header) }.run(worker);
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn refuse(header: NonNull<Header>) -> bool {
+        if !W::IS_MANDATORY {
+            // SAFETY: (J1) made by new(), and nobody has run it.
+            drop(unsafe { Self::take(header) });
+        }
+        !W::IS_MANDATORY
+    }
+
+    /// Moves the work out, and frees the block.
+    ///
+    /// # Safety
+    /// By one, once, with what new() has made.
+    unsafe fn take(header: NonNull<Header>) -> W {
+        let job = header.cast::<Self>();
+        // SAFETY: (J1) passed on to the caller.
+        let work = unsafe { job.read() }.work;
+        // SAFETY: (J1) allocated for this layout, and empty now.
+        unsafe { memory::free(job.cast(), Layout::new::<Self>()) };
+        work
+    }
+}

@@ -1,0 +1,215 @@
+//! A closure that may outlive its spawner, and a handle to wait for it.
+
+use super::heap::{self, Work};
+use super::wait::wait_until;
+use crate::env::Parker;
+use crate::runtime::{Handle, current_or_global};
+use crate::scheduler::blocking::{Closure, NeverWaits};
+use crate::scheduler::{Job, Local, Origin, with_here};
+use crate::task::{self, JoinError, JoinHandle, Notified};
+use heist_deque::deque::Mark;
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Has a worker call `f`: one of the current runtime's, or of the global one's. It is for computations: what
+/// blocks belongs into [`spawn_blocking`](crate::task::spawn_blocking).
+///
+/// The handle can be awaited, and waited for without `async`. Dropping it cancels the job unless it has begun;
+/// [`JobHandle::detach`] lets it go.
+///
+/// Jobs and tasks take turns on a worker, and a job that takes long is no obstacle to tasks: its worker's place is given to
+/// another.
+///
+/// ```
+/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+/// # rt.block_on(async {
+/// let sum = heist::spawn_job(|| (1..=1000u64).sum::<u64>());
+/// assert_eq!(sum.await.unwrap(), 500_500);
+/// # });
+/// let sum = heist::spawn_job(|| (1..=1000u64).sum::<u64>());
+/// assert_eq!(sum.wait().unwrap(), 500_500);
+/// ```
+///
+/// What it borrows must live for ever; see [`scope`](crate::scope) for what does not:
+///
+/// ```compile_fail,E0373
+/// let number = 1;
+/// heist::spawn_job(|| println!("{number}"));
+/// ```
+#[track_caller]
+pub fn spawn_job<F, T>(f: F) -> JobHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let spawned_at = Location::caller();
+    with_here(|local| match local {
+        Some(local) => push(local, f, spawned_at),
+        None => submit(&current_or_global(), f, spawned_at),
+    })
+}
+
+#[track_caller]
+pub(super) fn spawn_job_on<F, T>(handle: &Handle, f: F) -> JobHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let spawned_at = Location::caller();
+    with_here(|local| match local {
+        Some(local) if local.is_of(handle.scheduler()) => push(local, f, spawned_at),
+        _ => submit(handle, f, spawned_at),
+    })
+}
+
+fn push<F, T>(local: &Local, f: F, spawned_at: &'static Location<'static>) -> JobHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (job, join) = new(f, spawned_at);
+    let mark = local.push_job(job);
+    JobHandle { join: Some(join), spawner: ptr::from_ref(local), mark: Some(mark) }
+}
+
+fn submit<F, T>(handle: &Handle, f: F, spawned_at: &'static Location<'static>) -> JobHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (job, join) = new(f, spawned_at);
+    // When the runtime is down it is cancelled.
+    drop(handle.scheduler().submit_job(job).map_err(Job::refuse));
+    JobHandle { join: Some(join), spawner: ptr::null(), mark: None }
+}
+
+fn new<F, T>(f: F, spawned_at: &'static Location<'static>) -> (Job, JoinHandle<T>)
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (task, join) = task::new(Closure::new(f), spawned_at);
+    // SAFETY: (J2) it borrows nothing.
+    (unsafe { heap::new(Awaited(task)) }, join)
+}
+
+/// A job that somebody may wait for. Dropping it cancels it.
+struct Awaited(Notified<NeverWaits>);
+
+impl Work for Awaited {
+    const IS_MANDATORY: bool = false;
+
+    fn run(self, _worker: Option<&Local>) {
+        let _done = self.0.run(&NeverWaits);
+    }
+}
+
+/// Waits for a job; see [`spawn_job`]. Dropping it cancels the job, unless that has begun.
+#[must_use = "dropping the handle cancels the job; call `detach` to let it go"]
+pub struct JobHandle<T> {
+    /// `None` once it was detached.
+    join: Option<JoinHandle<T>>,
+    /// The worker that has spawned it, and where its deque ended then.
+    spawner: *const Local,
+    mark: Option<Mark>,
+}
+
+// SAFETY: (type) the spawner is compared with, and never looked at.
+unsafe impl<T: Send> Send for JobHandle<T> {}
+// SAFETY: (type) as above.
+unsafe impl<T: Send> Sync for JobHandle<T> {}
+
+impl<T> JobHandle<T> {
+    /// Waits until the job has ended, on this thread. A worker runs the job itself if nobody has begun it, and else gives its place
+    /// to another meanwhile.
+    ///
+    /// # Errors
+    /// If the job has panicked, or was cancelled because the runtime went down.
+    pub fn wait(mut self) -> Result<T, JoinError> {
+        let mut join = self.join.take().expect("taken when the handle goes");
+        with_here(|local| match local {
+            Some(local) => {
+                let waiter = local.waiter(local.number_of_all());
+                if let Poll::Ready(output) = join.poll_output(&waker(waiter)) {
+                    return output;
+                }
+                let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
+                let own = || mark.and_then(|mark| local.pop_job_since(mark));
+                let help = || own().map(|job| (job, Origin::Here));
+                wait_until(local, || join.is_finished(), || {}, help);
+                output_of(join)
+            }
+            None => {
+                let waiter = super::outside::waiter();
+                if let Poll::Ready(output) = join.poll_output(&waker(&waiter)) {
+                    return output;
+                }
+                let _aside = crate::scheduler::step_aside().ok().flatten();
+                while !join.is_finished() {
+                    waiter.park();
+                }
+                output_of(join)
+            }
+        })
+    }
+
+    /// Lets the job go on by itself, with an ordinary handle, whose drop does not cancel it.
+    pub fn detach(mut self) -> JoinHandle<T> {
+        self.join.take().expect("taken when the handle goes")
+    }
+
+    /// Cancels the job, unless it has begun.
+    pub fn cancel(&self) {
+        self.join.iter().for_each(JoinHandle::abort);
+    }
+
+    /// Whether the job has ended.
+    pub fn is_finished(&self) -> bool {
+        self.join.as_ref().is_some_and(JoinHandle::is_finished)
+    }
+}
+
+fn output_of<T>(mut join: JoinHandle<T>) -> Result<T, JoinError> {
+    match join.poll_output(Waker::noop()) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("it has ended"),
+    }
+}
+
+fn waker(waiter: &Arc<Parker>) -> Waker {
+    struct Unpark(Arc<Parker>);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    Waker::from(Arc::new(Unpark(Arc::clone(waiter))))
+}
+
+impl<T> Future for JobHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let join = self.join.as_mut().expect("taken when the handle goes");
+        Pin::new(join).poll(cx)
+    }
+}
+
+impl<T> Drop for JobHandle<T> {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl<T> fmt::Debug for JobHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobHandle").field("is_finished", &self.is_finished()).finish()
+    }
+}

@@ -1,0 +1,234 @@
+//! Two closures that may run at the same time.
+
+use super::frame::StackJob;
+use super::outside::on_worker;
+use super::wait::{leapfrog, wait};
+use crate::runtime::{Handle, current_or_global};
+use crate::scheduler::{Local, Origin, with_here};
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{self, AssertUnwindSafe};
+use std::thread;
+
+/// Calls both closures, perhaps at the same time, and returns what they return.
+///
+/// The first is called by this thread. The second is offered to all workers meanwhile, and called by this
+/// thread if none has taken it by then; that costs a few nanoseconds more than two calls. So it pays to
+/// divide work as far as is convenient, and to leave it to the workers who does what.
+///
+/// Both may borrow: `join` returns when both have ended. Either may block, if need be until the other is
+/// there; but a closure that blocks for long keeps a thread.
+///
+/// On a thread that is no worker both are called by a worker of the current runtime, or of the global
+/// one, and the thread waits. On a runtime without worker threads, or with
+/// [`thread_per_core`](crate::runtime::Builder::thread_per_core), they are called one after the other.
+///
+/// ```
+/// fn fib(n: u64) -> u64 {
+///     if n < 2 {
+///         return n;
+///     }
+///     let (a, b) = heist::join(|| fib(n - 1), || fib(n - 2));
+///     a + b
+/// }
+/// assert_eq!(fib(20), 6765);
+/// ```
+///
+/// What they borrow they must give back, and what they share must be `Sync`:
+///
+/// ```compile_fail,E0499
+/// let mut numbers = vec![1, 2, 3];
+/// heist::join(|| numbers.push(4), || numbers.push(5));
+/// ```
+///
+/// ```compile_fail,E0277
+/// let number = std::rc::Rc::new(1);
+/// heist::join(|| *number, || 2);
+/// ```
+///
+/// ```compile_fail,E0597
+/// let (a, _) = heist::join(
+///     || {
+///         let local = 1;
+///         &local
+///     },
+///     || 2,
+/// );
+/// println!("{a}");
+/// ```
+///
+/// # Panics
+/// If a closure does, after both have ended: with the first one's panic if that did, or with the second one's.
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_context(|_| a(), |_| b())
+}
+
+/// As [`join`], with closures that are told whether another thread has taken them: a reason to divide
+/// what is left of the work further.
+///
+/// ```
+/// let (a, b) = heist::join_context(|a| a.migrated(), |b| b.migrated());
+/// // This thread is no worker: both went to one.
+/// assert!(a && b);
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    with_here(|local| match local {
+        Some(local) => join_here(local, a, b, false),
+        None => join_anywhere(a, b),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn join_anywhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_outside(&current_or_global(), a, b)
+}
+
+/// On a worker of this runtime.
+pub(super) fn join_on<A, B, RA, RB>(handle: &Handle, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    with_here(|local| match local {
+        Some(local) if local.is_of(handle.scheduler()) => join_here(local, a, b, false),
+        _ => join_outside(handle, a, b),
+    })
+}
+
+#[cold]
+fn join_outside<A, B, RA, RB>(handle: &Handle, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    on_worker(handle, |local| match local {
+        Some(local) => join_here(local, a, b, true),
+        None => one_after_the_other(a, b),
+    })
+}
+
+/// `has_moved`: the caller was on another thread.
+#[inline(always)]
+fn join_here<A, B, RA, RB>(local: &Local, a: A, b: B, has_moved: bool) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let b = StackJob::new(b);
+    // SAFETY: (J2) until one of the two has happened below, this frame is not left: nothing in between
+    // unwinds.
+    let mark = local.push_job(unsafe { b.offer() });
+    let a = match panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(has_moved)))) {
+        Ok(a) => a,
+        // The second closure is called all the same, and its panic is forgotten (J4).
+        Err(panic) => {
+            drop(take_back_or_wait(local, &b, has_moved));
+            panic::resume_unwind(panic)
+        }
+    };
+    if local.take_job_back(mark) {
+        // SAFETY: (J1) taken back, so nobody else has it.
+        let b = unsafe { b.take() };
+        return (a, b(FnContext::new(has_moved)));
+    }
+    match take_back_or_wait(local, &b, has_moved) {
+        Ok(b) => (a, b),
+        Err(panic) => panic::resume_unwind(panic),
+    }
+}
+
+/// What was left behind on top of `job` is run first; if `job` is not there, it was stolen.
+#[cold]
+#[inline(never)]
+fn take_back_or_wait<F, R>(
+    local: &Local,
+    job: &StackJob<F, R>,
+    has_moved: bool,
+) -> thread::Result<R>
+where
+    F: FnOnce(FnContext) -> R + Send,
+    R: Send,
+{
+    while let Some(popped) = local.pop_job() {
+        if job.is(&popped) {
+            // SAFETY: (J1) popped, so nobody else has it.
+            let closure = unsafe { job.take() };
+            let call = || closure(FnContext::new(has_moved));
+            return panic::catch_unwind(AssertUnwindSafe(call));
+        }
+        local.run_job(popped, Origin::Here);
+    }
+    wait(local, &job.latch, || leapfrog(local, &job.latch));
+    // SAFETY: (J2) the latch is set.
+    unsafe { job.outcome() }
+}
+
+/// Where there are no workers.
+fn one_after_the_other<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA,
+    B: FnOnce(FnContext) -> RB,
+{
+    let a = panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(false))));
+    let b = panic::catch_unwind(AssertUnwindSafe(|| b(FnContext::new(false))));
+    // The first panic wins (J4).
+    match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(panic), _) | (_, Err(panic)) => panic::resume_unwind(panic),
+    }
+}
+
+/// What a closure of [`join_context`] is told.
+#[derive(Clone, Copy)]
+pub struct FnContext {
+    has_migrated: bool,
+    /// Of this thread.
+    _thread: PhantomData<*mut ()>,
+}
+
+impl FnContext {
+    #[inline(always)]
+    pub(super) fn new(has_migrated: bool) -> Self {
+        FnContext { has_migrated, _thread: PhantomData }
+    }
+
+    /// Whether the closure is called by another thread than the one that called
+    /// [`join_context`].
+    #[inline]
+    pub fn migrated(&self) -> bool {
+        self.has_migrated
+    }
+}
+
+impl fmt::Debug for FnContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FnContext").field("migrated", &self.has_migrated).finish()
+    }
+}

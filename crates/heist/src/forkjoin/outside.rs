@@ -1,0 +1,101 @@
+//! Fork-join from threads that are no workers: a closure goes to a worker, and its thread waits.
+
+use super::frame::{Once, Outcome};
+use super::latch::Latch;
+use crate::env::Parker;
+use crate::runtime::{Handle, RuntimeFlavor};
+use crate::scheduler::{self, Header, How, Job, Local, Origin};
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Calls `f` on a worker of this runtime, which this thread is none of. If the runtime has none that could
+/// come, because it goes down or has no threads, it is called here and without one.
+#[cold]
+pub(super) fn on_worker<F, R>(handle: &Handle, f: F) -> R
+where
+    F: FnOnce(Option<&Local>) -> R + Send,
+    R: Send,
+{
+    if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
+        return f(None);
+    }
+    let visit = Visit {
+        header: Header::new(&Visit::<F, R>::HOW),
+        latch: Latch::new(),
+        waiter: waiter(),
+        closure: Once::new(f),
+        outcome: Outcome::new(),
+    };
+    // SAFETY: (J2) this frame is not left before the latch is set, or the job has come back.
+    let job = unsafe { Job::new(NonNull::from(&visit.header)) };
+    let is_refused = match handle.scheduler().submit_job(job) {
+        Ok(()) => {
+            park(&visit.latch, &visit.waiter);
+            visit.latch.is_refused()
+        }
+        Err(_job) => true,
+    };
+    if is_refused {
+        // SAFETY: (J1) nobody has run it, and nobody will.
+        return unsafe { visit.closure.take() }(None);
+    }
+    // SAFETY: (J2) the latch is set, and the job was run.
+    unsafe { visit.outcome.take() }.unwrap_or_else(|panic| panic::resume_unwind(panic))
+}
+
+/// A closure from outside, in the frame of who waits for it.
+#[repr(C)]
+struct Visit<F, R> {
+    header: Header,
+    latch: Latch,
+    waiter: Arc<Parker>,
+    closure: Once<F>,
+    outcome: Outcome<R>,
+}
+
+impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
+    const HOW: How = How { run: Self::run, refuse: Self::refuse };
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+        // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
+        let visit = unsafe { header.cast::<Self>().as_ref() };
+        // SAFETY: (J1) this was the one right to run it.
+        let closure = unsafe { visit.closure.take() };
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(worker)));
+        // SAFETY: (J2) nobody reads it before the latch is set.
+        unsafe { visit.outcome.put(outcome) };
+        let waiter = Arc::clone(&visit.waiter);
+        visit.latch.set(|| waiter.unpark());
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn refuse(header: NonNull<Header>) -> bool {
+        // SAFETY: (J2) as in run().
+        let visit = unsafe { header.cast::<Self>().as_ref() };
+        let waiter = Arc::clone(&visit.waiter);
+        visit.latch.refuse(|| waiter.unpark());
+        true
+    }
+}
+
+/// Sleeps until the latch is set. A worker of another runtime lets others run in its place meanwhile, if
+/// there can be any.
+pub(super) fn park(latch: &Latch, waiter: &Parker) {
+    let _aside = scheduler::step_aside().ok().flatten();
+    latch.fall_asleep();
+    while !latch.is_set() {
+        waiter.park();
+    }
+}
+
+/// Where this thread sleeps while it waits for a job.
+pub(super) fn waiter() -> Arc<Parker> {
+    thread_local! {
+        static WAITER: Arc<Parker> = Arc::new(Parker::new());
+    }
+    WAITER.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Parker::new()))
+}

@@ -1,0 +1,148 @@
+//! A scope whose oldest job is run first.
+
+use crate::forkjoin::outside::on_worker;
+use crate::forkjoin::tally::Tally;
+use crate::runtime::{Handle, current_or_global};
+use crate::scheduler::{Header, How, Job, Local, Origin, with_here};
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+/// As [`scope`](crate::scope), but jobs are run in the order in which they were spawned, as far as one
+/// worker runs them.
+///
+/// ```
+/// let order = std::sync::Mutex::new(Vec::new());
+/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// # rt.handle().install(|| {
+/// heist::scope_fifo(|s| {
+///     for n in 0..4 {
+///         let order = &order;
+///         s.spawn_fifo(move |_| order.lock().unwrap().push(n));
+///     }
+/// });
+/// # });
+/// // On a runtime with one worker.
+/// assert_eq!(order.into_inner().unwrap(), [0, 1, 2, 3]);
+/// ```
+///
+/// # Panics
+/// As [`scope`](crate::scope).
+pub fn scope_fifo<'scope, F, R>(f: F) -> R
+where
+    F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    with_here(|local| match local {
+        Some(local) => scope_here(Handle::of_worker(local), Some(local), f),
+        None => scope_fifo_on(&current_or_global(), f),
+    })
+}
+
+/// As [`in_place_scope`](crate::in_place_scope), with the order of [`scope_fifo`].
+pub fn in_place_scope_fifo<'scope, F, R>(f: F) -> R
+where
+    F: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    with_here(|local| match local {
+        Some(local) => scope_here(Handle::of_worker(local), Some(local), f),
+        None => scope_here(current_or_global(), None, f),
+    })
+}
+
+pub(in crate::forkjoin) fn scope_fifo_on<'scope, F, R>(handle: &Handle, f: F) -> R
+where
+    F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    with_here(|local| match local {
+        Some(local) if local.is_of(handle.scheduler()) => {
+            scope_here(handle.clone(), Some(local), f)
+        }
+        _ => on_worker(handle, |local| scope_here(handle.clone(), local, f)),
+    })
+}
+
+pub(in crate::forkjoin) fn in_place_scope_fifo_on<'scope, F, R>(handle: &Handle, f: F) -> R
+where
+    F: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    with_here(|local| {
+        let local = local.filter(|local| local.is_of(handle.scheduler()));
+        scope_here(handle.clone(), local, f)
+    })
+}
+
+fn scope_here<'scope, F, R>(handle: Handle, local: Option<&Local>, f: F) -> R
+where
+    F: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    let scope = ScopeFifo {
+        header: Header::new(&ScopeFifo::HOW),
+        tally: Tally::new(handle, local),
+        list: Mutex::default(),
+    };
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    scope.tally.wait(local);
+    scope.tally.conclude(outcome)
+}
+
+/// Where jobs can be spawned; see [`scope_fifo`].
+#[repr(C)]
+pub struct ScopeFifo<'scope> {
+    /// Of the one job that is pushed for each that is spawned: it runs the oldest of the list.
+    header: Header,
+    tally: Tally,
+    list: Mutex<VecDeque<Spawned<'scope>>>,
+}
+
+type Spawned<'scope> = Box<dyn FnOnce(&ScopeFifo<'scope>) + Send + 'scope>;
+
+impl<'scope> ScopeFifo<'scope> {
+    const HOW: How = How { run: Self::run_oldest, refuse: |_| false };
+
+    /// Spawns a job, which may spawn more. It runs some time before the scope ends, on any worker.
+    pub fn spawn_fifo<F>(&self, f: F)
+    where
+        F: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
+    {
+        self.list().push_back(Box::new(f));
+        // SAFETY: (J1, J2) the scope is not left before as many jobs have ended as were pushed.
+        let job = || unsafe { Job::new(NonNull::from(&self.header)) };
+        // SAFETY: (J2) as above.
+        with_here(|local| unsafe { self.tally.spawn(local, job) });
+    }
+
+    /// As [`Scope::cancel`](super::Scope::cancel).
+    pub fn cancel(&self) {
+        self.tally.cancel();
+    }
+
+    /// Whether [`cancel`](Self::cancel) was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.tally.is_cancelled()
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn run_oldest(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+        // SAFETY: (J2) the scope is not left before this job is done; the header is its first field.
+        let scope = unsafe { header.cast::<Self>().as_ref() };
+        let oldest = scope.list().pop_front();
+        scope.tally.call(|| oldest.into_iter().for_each(|f| f(scope)));
+        scope.tally.done(worker);
+    }
+
+    fn list(&self) -> std::sync::MutexGuard<'_, VecDeque<Spawned<'scope>>> {
+        // Nothing panics with the lock held.
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for ScopeFifo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopeFifo").field("is_cancelled", &self.is_cancelled()).finish()
+    }
+}

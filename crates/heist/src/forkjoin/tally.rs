@@ -1,0 +1,188 @@
+//! How many jobs of a scope have not ended, and how its owner waits for them.
+
+use super::latch::Latch;
+use super::outside::{park, waiter};
+use super::wait::wait_until;
+use crate::env::Parker;
+use crate::runtime::{Handle, RuntimeFlavor};
+use crate::scheduler::{Job, Local, Origin};
+use heist_deque::deque::Mark;
+use heist_sync::{AtomicBool, AtomicU64, Ordering};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// What a scope knows of its jobs. It lies in the frame of the scope's owner: whoever has ended the last job
+/// touches it no more (J2).
+pub(super) struct Tally {
+    handle: Handle,
+    /// The worker that opened the scope, and how deep its deque was; null if it was another thread.
+    owner: *const Local,
+    mark: Option<Mark>,
+    /// What the owner has counted: jobs it has spawned less jobs that have ended there. Touched by the
+    /// owner's thread alone.
+    own: Cell<u64>,
+    /// Whether it has been added to `others`: then the owner counts there, too.
+    is_merged: Cell<bool>,
+    /// What all others have counted, and [`BIAS`] until the owner has added its part. Wraps.
+    others: AtomicU64,
+    /// Set when `others` has come to 0.
+    latch: Latch,
+    waiter: Arc<Parker>,
+    is_cancelled: AtomicBool,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+/// So far from 0 that no number of jobs reaches it.
+const BIAS: u64 = 1 << 62;
+
+// SAFETY: (J2) the cells are touched by the thread of `owner` alone, which compares before; all else is
+// Sync.
+unsafe impl Sync for Tally {}
+// SAFETY: (type) it is lent to jobs, never given away.
+unsafe impl Send for Tally {}
+
+impl Tally {
+    /// For a scope that the calling thread opens, with jobs on this runtime. `local` is its worker there.
+    pub(super) fn new(handle: Handle, local: Option<&Local>) -> Self {
+        let waiter = match local {
+            Some(local) => Arc::clone(local.waiter(local.number_of_all())),
+            None => waiter(),
+        };
+        Tally {
+            handle,
+            owner: local.map_or(ptr::null(), ptr::from_ref),
+            mark: local.map(Local::mark_jobs),
+            own: Cell::new(0),
+            is_merged: Cell::new(false),
+            others: AtomicU64::new(BIAS),
+            latch: Latch::new(),
+            waiter,
+            is_cancelled: AtomicBool::new(false),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// Whether the calling thread, whose worker this is, counts in the cell.
+    #[inline(always)]
+    fn is_owner(&self, local: Option<&Local>) -> bool {
+        local.is_some_and(|local| ptr::eq(local, self.owner)) && !self.is_merged.get()
+    }
+
+    /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of this worker, if it is one of
+    /// the scope's runtime, or to the inbox.
+    ///
+    /// # Safety
+    /// As [`Job::new`]; the scope may be used until it was run.
+    #[inline]
+    pub(super) unsafe fn spawn(&self, local: Option<&Local>, job: impl FnOnce() -> Job) {
+        let local = local.filter(|local| local.is_of(self.handle.scheduler()));
+        if self.is_owner(local) {
+            self.own.set(self.own.get() + 1);
+        } else {
+            // Relaxed: a job that runs spawns it, or the owner before it waits; either is counted.
+            self.others.fetch_add(1, Ordering::Relaxed);
+        }
+        match local {
+            Some(local) => drop(local.push_job(job())),
+            None => self.submit(job()),
+        }
+    }
+
+    /// From outside. Where nobody may come to run it, it is run there and then.
+    #[cold]
+    fn submit(&self, job: Job) {
+        let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+        let submitted =
+            if has_threads { self.handle.scheduler().submit_job(job) } else { Err(job) };
+        if let Err(job) = submitted {
+            job.run(None, Origin::Here);
+        }
+    }
+
+    /// A job has ended, on this worker. The scope may be gone afterwards.
+    #[inline]
+    pub(super) fn done(&self, local: Option<&Local>) {
+        if self.is_owner(local) {
+            return self.own.set(self.own.get().wrapping_sub(1));
+        }
+        // AcqRel: pairs with itself, and with the Acquire in is_over(): what jobs did is visible to the owner.
+        if self.others.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // The owner has added its part, and waits for the latch.
+            let waiter = Arc::clone(&self.waiter);
+            self.latch.set(|| waiter.unpark());
+        }
+    }
+
+    /// Waits until all jobs have ended, on the thread that opened the scope. `local` is its worker.
+    pub(super) fn wait(&self, local: Option<&Local>) {
+        let Some(local) = local else {
+            self.merge();
+            return park(&self.latch, &self.waiter);
+        };
+        let fall_asleep = || {
+            self.merge();
+            self.latch.fall_asleep();
+        };
+        // What lies deeper is none of the scope's (J3).
+        let newer = || self.mark.and_then(|mark| local.pop_job_since(mark));
+        let help = || newer().map(|job| (job, Origin::Here));
+        wait_until(local, || self.is_over(), fall_asleep, help);
+    }
+
+    fn is_over(&self) -> bool {
+        if self.is_merged.get() {
+            return self.latch.is_set();
+        }
+        // Acquire: pairs with the AcqRel in done().
+        self.others.load(Ordering::Acquire).wrapping_add(self.own.get()) == BIAS
+    }
+
+    /// From now on the last job to end sets the latch.
+    fn merge(&self) {
+        if self.is_merged.replace(true) {
+            return;
+        }
+        let rest = BIAS.wrapping_sub(self.own.get());
+        // AcqRel: as in done().
+        if self.others.fetch_sub(rest, Ordering::AcqRel) == rest {
+            self.latch.set(|| {});
+        }
+    }
+
+    /// No more jobs are begun.
+    pub(super) fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        // Relaxed: a request; a job that does not see it is one that has begun.
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Calls what a job has to do, unless the scope was cancelled. The first panic is kept (J4).
+    #[inline]
+    pub(super) fn call(&self, f: impl FnOnce()) {
+        let call = panic::AssertUnwindSafe(|| if self.is_cancelled() { drop(f) } else { f() });
+        if let Err(panic) = panic::catch_unwind(call) {
+            self.lock_panic().get_or_insert(panic);
+        }
+    }
+
+    /// After all jobs have ended: what the scope's closure has returned, or the first panic, its own
+    /// first (J4).
+    pub(super) fn conclude<R>(&self, outcome: thread::Result<R>) -> R {
+        let panicked = self.lock_panic().take();
+        match (outcome, panicked) {
+            (Ok(result), None) => result,
+            (Err(panic), _) | (Ok(_), Some(panic)) => panic::resume_unwind(panic),
+        }
+    }
+
+    fn lock_panic(&self) -> MutexGuard<'_, Option<Box<dyn Any + Send>>> {
+        self.panic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

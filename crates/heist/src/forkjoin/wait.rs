@@ -1,0 +1,65 @@
+//! What a worker does until a job has ended that another has.
+
+use super::latch::Latch;
+use crate::scheduler::{Job, Local, Origin};
+use std::thread;
+
+/// So often it looks whether there is something to help with, before it lets other threads run. Guessed.
+const SPINS: u32 = 32;
+/// How long it waits before each look, in turns of a spin loop. Each looks at a line that the thief works on.
+/// Guessed.
+const SPINS_PER_LOOK: u32 = 16;
+/// So often it lets other threads run before it gives its seat away. Guessed: about what that costs.
+const YIELDS: u32 = 8;
+
+/// Waits for the job of `latch`, which others have, and meanwhile runs what `help` has found (J3).
+#[cold]
+pub(super) fn wait(local: &Local, latch: &Latch, help: impl Fn() -> Option<(Job, Origin)>) {
+    let is_over = || latch.is_set();
+    wait_until(local, is_over, || latch.fall_asleep(), help);
+}
+
+/// Waits until `is_over`. Whoever makes it so unparks the worker's waiter, if it was told before, by
+/// `fall_asleep`, that somebody sleeps.
+pub(super) fn wait_until(
+    local: &Local,
+    is_over: impl Fn() -> bool,
+    fall_asleep: impl Fn(),
+    help: impl Fn() -> Option<(Job, Origin)>,
+) {
+    let mut looks = 0;
+    while !is_over() {
+        // A call first: who waits for it may be what is waited for here.
+        let call = || local.next_call().map(|call| (call, Origin::Here));
+        if let Some((job, origin)) = call().or_else(&help) {
+            local.run_job(job, origin);
+            looks = 0;
+        } else if looks < SPINS {
+            (0..SPINS_PER_LOOK).for_each(|_| std::hint::spin_loop());
+            looks += 1;
+        } else if looks < SPINS + YIELDS {
+            thread::yield_now();
+            looks += 1;
+        } else {
+            fall_asleep();
+            local.sleep_aside(&is_over);
+            looks = 0;
+        }
+    }
+}
+
+/// Of a stack job that was stolen: what its own worker has left, and then what its thief has (J3).
+pub(super) fn leapfrog(local: &Local, latch: &Latch) -> Option<(Job, Origin)> {
+    // All that is left here was pushed after the stolen one: thieves take the oldest first.
+    let own = local.pop_job().map(|job| (job, Origin::Here));
+    own.or_else(|| {
+        let thief = latch.thief()?;
+        let job = local.steal_job_of(thief)?;
+        if latch.is_set() {
+            // The thief had perhaps gone on to something else when it pushed this.
+            local.pass_on(job, Origin::Stolen(thief));
+            return None;
+        }
+        Some((job, Origin::Stolen(thief)))
+    })
+}

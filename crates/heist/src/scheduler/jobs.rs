@@ -1,0 +1,148 @@
+//! Jobs as the scheduler sees them: something that a worker runs, once. What they are, and who waits for
+//! them, is the business of `forkjoin`; the protocol is told in `../forkjoin/README.md`.
+
+use super::worker::Local;
+use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+/// What a job begins with: how it is run, and how it is turned away.
+pub(crate) struct Header {
+    how: &'static How,
+}
+
+pub(crate) struct How {
+    /// Runs it, on this worker if it is run by one, and never unwinds. Afterwards nobody may touch it.
+    pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
+    /// The runtime goes down, and nobody else has run it. `false` if it has to be run all the same.
+    pub(crate) refuse: unsafe fn(NonNull<Header>) -> bool,
+}
+
+/// Where a job was taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The worker's own deque, or a queue that all share.
+    Here,
+    /// The deque of this worker.
+    Stolen(usize),
+}
+
+impl Header {
+    #[inline(always)]
+    pub(crate) fn new(how: &'static How) -> Self {
+        Header { how }
+    }
+}
+
+/// The right to run a job (J1). There is one for each, or as many as it may be run.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a job must be run or refused"]
+pub(crate) struct Job(NonNull<Header>);
+
+// SAFETY: (J1) whoever makes a job promises that any thread may run it.
+unsafe impl Send for Job {}
+
+impl Job {
+    /// # Safety
+    /// What begins with `header` may be run by any thread, and lives until it has been run or refused, as
+    /// often as this is called.
+    #[inline(always)]
+    pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
+        Job(header)
+    }
+
+    /// Where it is.
+    #[inline(always)]
+    pub(crate) fn address(&self) -> NonNull<Header> {
+        self.0
+    }
+
+    /// Runs it on the calling thread, whose worker this is, if it has one.
+    pub(crate) fn run(self, worker: Option<&Local>, origin: Origin) {
+        // SAFETY: (J1) alive until it has been run, which this right is for.
+        let how = unsafe { self.0.as_ref() }.how;
+        // SAFETY: (J1) as above.
+        unsafe { (how.run)(self.0, worker, origin) };
+    }
+
+    /// Comes back if it has to be run all the same.
+    pub(crate) fn refuse(self) -> Option<Job> {
+        // SAFETY: (J1) alive until it has been run or refused.
+        let how = unsafe { self.0.as_ref() }.how;
+        // SAFETY: (J1) as above.
+        (!unsafe { (how.refuse)(self.0) }).then_some(self)
+    }
+}
+
+/// A queue of jobs behind a lock: that of all workers, for what comes from outside, or that of one.
+pub(super) struct Inbox {
+    /// How many there are, to be read without the lock. Written with it.
+    len: AtomicUsize,
+    list: Mutex<List>,
+}
+
+struct List {
+    jobs: VecDeque<(Job, Origin)>,
+    is_closed: bool,
+}
+
+impl Inbox {
+    pub(super) fn new() -> Self {
+        let list = List { jobs: VecDeque::new(), is_closed: false };
+        Inbox { len: AtomicUsize::new(0), list: Mutex::new(list) }
+    }
+
+    /// Appends a job that was taken from there; it comes back after the inbox was closed.
+    pub(super) fn push(&self, job: Job, origin: Origin) -> Result<(), Job> {
+        let mut list = self.lock();
+        if list.is_closed {
+            return Err(job);
+        }
+        list.jobs.push_back((job, origin));
+        self.publish(&list);
+        Ok(())
+    }
+
+    pub(super) fn pop(&self) -> Option<(Job, Origin)> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut list = self.lock();
+        let job = list.jobs.pop_front();
+        self.publish(&list);
+        job
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        // Relaxed: as the length of the inject queue's lists; the barriers are those in `idle`.
+        self.len.load(Ordering::Relaxed) == 0
+    }
+
+    /// Takes no more jobs, and refuses those that are here. What has to be run all the same stays.
+    pub(super) fn close(&self) {
+        let jobs = {
+            let mut list = self.lock();
+            list.is_closed = true;
+            let jobs = std::mem::take(&mut list.jobs);
+            self.publish(&list);
+            jobs
+        };
+        // Outside of the lock: what is dropped may do anything.
+        let refuse = |(job, origin): (Job, Origin)| Some((job.refuse()?, origin));
+        let kept: Vec<_> = jobs.into_iter().filter_map(refuse).collect();
+        let mut list = self.lock();
+        list.jobs.extend(kept);
+        self.publish(&list);
+    }
+
+    /// With the lock held, so that lengths are written in the order in which the list was changed.
+    fn publish(&self, list: &MutexGuard<'_, List>) {
+        self.len.store(list.jobs.len(), Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, List> {
+        // Nothing panics with the lock held.
+        self.list.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

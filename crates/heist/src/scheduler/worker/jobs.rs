@@ -1,0 +1,243 @@
+//! A worker's jobs: its deque, when jobs have their turn, and how it waits for one that others have.
+
+use super::{LOCAL, Local};
+use crate::env::Parker;
+use crate::scheduler::jobs::{Job, Origin};
+use crate::scheduler::shared::{Scheduler, Shared};
+use heist_deque::Steal;
+use heist_deque::deque::{self, Mark};
+use std::cell::{Cell, UnsafeCell};
+use std::ptr;
+use std::sync::Arc;
+
+/// While tasks wait, too, one tick of so many is for a job (F3). Guessed: tasks are many and short, and who
+/// waits for one wants it soon.
+const TASKS_PER_JOB: u32 = 15;
+
+/// What a worker keeps of its jobs.
+pub(super) struct Jobs {
+    deque: UnsafeCell<deque::Owner<Job>>,
+    /// After so many more ticks it is a job's turn.
+    until_turn: Cell<u32>,
+}
+
+impl Jobs {
+    pub(super) fn new(deque: deque::Owner<Job>) -> Self {
+        Jobs { deque: UnsafeCell::new(deque), until_turn: Cell::new(TASKS_PER_JOB) }
+    }
+}
+
+/// Calls `f` with the worker of this thread, if it has one and that has not stepped aside.
+#[inline(always)]
+pub(crate) fn with_here<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
+    let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack, below `f`.
+    f(unsafe { local.as_ref() })
+}
+
+/// For who makes jobs.
+impl Local {
+    /// Offers a job to everybody: the newest of this worker's.
+    #[inline(always)]
+    pub(crate) fn push_job(&self, job: Job) -> Mark {
+        let mark = self.with_deque(|deque| {
+            let mark = deque.mark();
+            deque.push(job);
+            mark
+        });
+        self.scheduler.notify_of_job();
+        mark
+    }
+
+    /// Takes back the job that was pushed there, if it is the newest; whether it was.
+    #[inline(always)]
+    pub(crate) fn take_job_back(&self, mark: Mark) -> bool {
+        self.with_deque(|deque| deque.take_back(mark))
+    }
+
+    /// Takes back the newest.
+    pub(crate) fn pop_job(&self) -> Option<Job> {
+        self.with_deque(deque::Owner::pop)
+    }
+
+    /// Which jobs there are now.
+    pub(crate) fn mark_jobs(&self) -> Mark {
+        self.with_deque(|deque| deque.mark())
+    }
+
+    /// Takes back the newest, if it has come since then.
+    pub(crate) fn pop_job_since(&self, mark: Mark) -> Option<Job> {
+        self.with_deque(|deque| deque.pop_newer(mark))
+    }
+
+    pub(crate) fn has_own_jobs(&self) -> bool {
+        self.with_deque(|deque| !deque.is_empty())
+    }
+
+    /// The oldest job of another worker.
+    pub(crate) fn steal_job_of(&self, victim: usize) -> Option<Job> {
+        let stealer = &self.scheduler.remotes[victim].jobs;
+        loop {
+            match stealer.steal() {
+                Steal::Success(job) => return Some(job),
+                Steal::Empty => return None,
+                // Somebody else has got one (Q6).
+                Steal::Retry => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// Any job there is but for one worker alone, and where it was.
+    pub(crate) fn find_job(&self) -> Option<(Job, Origin)> {
+        let shared = &self.scheduler;
+        let own = self.pop_job().map(|job| (job, Origin::Here));
+        own.or_else(|| shared.jobs.pop()).or_else(|| {
+            let count = if shared.config.thread_per_core { 0 } else { shared.remotes.count() };
+            let victims = (1..count).map(|offset| (self.index + offset) % count);
+            let steal = |victim| self.steal_job_of(victim).map(|job| (job, Origin::Stolen(victim)));
+            victims.filter(|victim| *victim != self.index).find_map(steal)
+        })
+    }
+
+    /// The worker's number among all, spares included.
+    #[inline]
+    pub(crate) fn number_of_all(&self) -> usize {
+        self.index
+    }
+
+    /// The number of the worker, or for a spare that of the seat it sits on.
+    pub(crate) fn number_at_work(&self) -> usize {
+        if self.is_spare() { self.seat.get() } else { self.index }
+    }
+
+    /// How many seats there are.
+    pub(crate) fn num_workers(&self) -> usize {
+        self.scheduler.remotes.seats()
+    }
+
+    /// Its number, if calls can come to it.
+    pub(crate) fn number_for_calls(&self) -> Option<usize> {
+        (!self.is_spare()).then_some(self.index)
+    }
+
+    /// Its scheduler, to be kept.
+    pub(crate) fn scheduler(&self) -> Scheduler {
+        self.scheduler.clone()
+    }
+
+    /// Whether it is one of this scheduler's.
+    #[inline]
+    pub(crate) fn is_of(&self, scheduler: &Scheduler) -> bool {
+        ptr::eq(self.scheduler.address(), scheduler.address())
+    }
+
+    /// Whom to unpark when the worker of this number waits for a job.
+    pub(crate) fn waiter(&self, number: usize) -> &Arc<Parker> {
+        &self.scheduler.remotes[number].waiter
+    }
+
+    /// `f` calls nothing that could come back here: what is in the deque are pointers.
+    #[inline(always)]
+    fn with_deque<R>(&self, f: impl FnOnce(&mut deque::Owner<Job>) -> R) -> R {
+        // SAFETY: (W2) a worker is reached by its own thread alone, and no two calls of this overlap.
+        f(unsafe { &mut *self.jobs.deque.get() })
+    }
+}
+
+/// For a worker between two tasks.
+impl Local {
+    /// Whether a job goes before the tasks this time (F3).
+    #[inline]
+    pub(super) fn is_turn_of_jobs(&self) -> bool {
+        let left = self.jobs.until_turn.get().checked_sub(1);
+        self.jobs.until_turn.set(left.unwrap_or(TASKS_PER_JOB));
+        left.is_none()
+    }
+
+    /// Runs a job that nobody has to be robbed for, if there is one (W1).
+    pub(super) fn step_job(&self) -> bool {
+        let own = self.next_call().or_else(|| self.pop_job()).map(|job| (job, Origin::Here));
+        let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
+        self.found();
+        self.run_between_tasks(job, origin);
+        true
+    }
+
+    pub(super) fn run_between_tasks(&self, job: Job, origin: Origin) {
+        self.remote().own.running.clear();
+        self.run_job(job, origin);
+        if self.is_aside.get() {
+            self.come_back();
+        }
+    }
+
+    /// The runtime goes down: what is left is run, as those who wait for it will not be let down (J2), or
+    /// refused.
+    pub(super) fn finish_jobs(&self) {
+        self.remote().calls.close();
+        let own = || self.next_call().or_else(|| self.pop_job()).map(|job| (job, Origin::Here));
+        let inbox = || if self.is_spare() { None } else { self.scheduler.jobs.pop() };
+        while let Some((job, origin)) = own().or_else(inbox) {
+            if let Some(job) = job.refuse() {
+                self.run_job(job, origin);
+            }
+        }
+    }
+}
+
+/// For a worker that waits for a job.
+impl Local {
+    /// Runs a job, in the middle of another or of a poll perhaps.
+    pub(crate) fn run_job(&self, job: Job, origin: Origin) {
+        job.run(Some(self), origin);
+    }
+
+    /// A job for this worker alone.
+    pub(crate) fn next_call(&self) -> Option<Job> {
+        self.remote().calls.pop().map(|(call, _)| call)
+    }
+
+    /// Leaves a job that it has taken to others.
+    #[cold]
+    pub(crate) fn pass_on(&self, job: Job, origin: Origin) {
+        match self.scheduler.jobs.push(job, origin) {
+            Ok(()) => self.scheduler.notify(),
+            // There are no others.
+            Err(job) => self.run_job(job, origin),
+        }
+    }
+
+    /// Gives the seat away (L5), and sleeps until `is_over` or there is a call. To be unparked by
+    /// [`waiter`](Self::waiter).
+    pub(crate) fn sleep_aside(&self, is_over: impl Fn() -> bool) {
+        let lends = self.scheduler.config.lends_seats() && self.tick.get() % 2 == 0;
+        if lends {
+            self.leave_seat();
+        }
+        while !is_over() && self.remote().calls.is_empty() {
+            self.remote().waiter.park();
+        }
+        if lends {
+            self.come_back();
+            self.found();
+        }
+    }
+}
+
+impl Shared {
+    /// A job from outside; it comes back when the runtime goes down.
+    pub(crate) fn submit_job(&self, job: Job) -> Result<(), Job> {
+        self.jobs.push(job, Origin::Here)?;
+        self.notify();
+        Ok(())
+    }
+
+    /// A job for this worker alone; it comes back when that has ended, or will.
+    pub(crate) fn call_worker(&self, worker: usize, job: Job) -> Result<(), Job> {
+        let remote = &self.remotes[worker];
+        remote.calls.push(job, Origin::Here)?;
+        self.notify_worker(worker);
+        remote.waiter.unpark();
+        Ok(())
+    }
+}
