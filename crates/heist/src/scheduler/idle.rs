@@ -72,29 +72,23 @@ impl Idle {
     /// if one should be woken for it (I1, I4).
     #[inline]
     pub(super) fn submitted(&self) -> Option<usize> {
-        if !canary::IDLE_NO_LIGHT_BARRIER.sings() {
-            self.barrier.light();
-        }
-        self.submitted_behind_barrier()
-    }
-
-    /// As [`submitted`](Self::submitted), after the light side of the barrier.
-    #[inline(always)]
-    pub(super) fn submitted_behind_barrier(&self) -> Option<usize> {
         if self.is_anybody_free() { self.wake_one() } else { None }
     }
 
-    /// Whether anybody sleeps or searches. To be asked behind the light side of the barrier; if not, nobody
-    /// has to be woken. A busy machine asks it in each join.
+    /// Something was published. Whether anybody sleeps or searches: if not, nobody has to be woken. A busy machine
+    /// asks it in each join.
     #[inline(always)]
     pub(super) fn is_anybody_free(&self) -> bool {
+        if !canary::IDLE_NO_LIGHT_BARRIER.sings() {
+            self.barrier.light();
+        }
         // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
         self.counts.load(Ordering::Relaxed) != 0
     }
 
     /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.
     #[cold]
-    fn wake_one(&self) -> Option<usize> {
+    pub(super) fn wake_one(&self) -> Option<usize> {
         let mut counts = Counts(self.counts.load(Ordering::Relaxed));
         loop {
             if counts.searching() > 0 || counts.idle() == 0 {

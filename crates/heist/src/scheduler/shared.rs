@@ -233,7 +233,7 @@ impl Shared {
         }
     }
 
-    /// As [`notify`](Self::notify), for a job that was pushed to a deque: that ends with the barrier.
+    /// As [`notify`](Self::notify), for a job that was pushed to a deque.
     #[inline(always)]
     pub(super) fn notify_of_job(&self) {
         if self.idle.is_anybody_free() {
@@ -244,7 +244,7 @@ impl Shared {
     #[cold]
     #[inline(never)]
     fn wake_for_job(&self) {
-        if let Some(seat) = self.idle.submitted_behind_barrier() {
+        if let Some(seat) = self.idle.wake_one() {
             self.wake_seat(seat);
         }
     }

@@ -152,8 +152,7 @@ impl Worker {
         let search = Search::new(index as u64 + 1);
         let counters = Arc::clone(&scheduler.remotes[index].counters);
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
-        let core =
-            Core { ring: queues.ring, pace, lifo_streak: 0, search, pinned: Pinned::new() };
+        let core = Core { ring: queues.ring, pace, lifo_streak: 0, search, pinned: Pinned::new() };
         let pinned = scheduler.pinned_to(index);
         Worker {
             local: Local {
