@@ -22,13 +22,15 @@ pub enum Runtime {
     HeistUnwatched,
     /// A process of its own for each sample.
     Go,
+    /// Threads with an epoll each, and no runtime: what the system leaves to one.
+    Bare,
 }
 
 impl Runtime {
     /// Runs only if the command line names it: no peer, but another heist, or one that needs
     /// what cargo does not bring along.
     pub fn is_on_demand(self) -> bool {
-        matches!(self, Runtime::HeistUnwatched | Runtime::Go)
+        matches!(self, Runtime::HeistUnwatched | Runtime::Go | Runtime::Bare)
     }
 
     /// As the command line, the table and the JSON spell it.
@@ -42,6 +44,7 @@ impl Runtime {
             Runtime::Nio => "nio",
             Runtime::HeistUnwatched => "heist-unwatched",
             Runtime::Go => "go",
+            Runtime::Bare => "bare",
         }
     }
 }

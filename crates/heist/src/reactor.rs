@@ -312,6 +312,7 @@ impl<'a> Bed<'a> {
         }
         reactor.timers.rise();
         harvest.now = reactor.clock.now();
+        harvest.turned();
         harvest
     }
 }
@@ -331,13 +332,17 @@ impl<'a> Harvest<'a> {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) {
-        let Reactor { poller, sources, turned_at, .. } = self.reactor;
+        let Reactor { poller, sources, .. } = self.reactor;
         if timeout == Some(Duration::ZERO) && sources.len() == 0 {
             self.turn.events.clear();
         } else {
             poller.wait(&mut self.turn.events, timeout);
         }
-        turned_at.store(self.now.as_nanos(), Ordering::Relaxed);
+        self.turned();
+    }
+
+    fn turned(&self) {
+        self.reactor.turned_at.store(self.now.as_nanos(), Ordering::Relaxed);
     }
 
     /// A look has heard the bell, once and for all: it was rung for who sleeps, if anybody does.

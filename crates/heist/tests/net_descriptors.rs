@@ -159,7 +159,10 @@ fn no_descriptor_is_kept() {
             connect.abort();
             let _ = connect.await;
         }
-        assert_eq!(open(), before);
+        // Fewer, if a runtime of another test had not closed all of its own: its companion ends in the background.
+        // Whatever is kept is kept 50 times.
+        let after = open();
+        assert!(after <= before, "{after} descriptors, and {before} before");
         drop(queued);
     });
 }

@@ -300,3 +300,27 @@ fn loom_i1_a_new_timer_that_is_given_up_beside_the_wheel() {
         assert!(timer.has_fired(), "lost");
     });
 }
+
+/// A timer that is moved here while its runtime goes down, as `Sleep::reset` does it: who waits is told.
+#[test]
+fn loom_i1_a_reset_beside_the_end() {
+    loom::model(|| {
+        let scene = Scene::new();
+        let closer = {
+            let scene = scene.clone();
+            thread::spawn(move || {
+                let mut wakers = Vec::new();
+                scene.timers.close(&mut wakers);
+                wakers.into_iter().for_each(Waker::wake);
+            })
+        };
+        if scene.timer.reset(millis(5)) {
+            let registered = scene.timers.register(&scene.timer, millis(5), EntryOf::Known);
+            if registered == Registered::Closed {
+                scene.timer.rest().into_iter().for_each(Waker::wake);
+            }
+        }
+        closer.join().unwrap();
+        assert_eq!(scene.bell.rings(), 1, "who waits is told");
+    });
+}

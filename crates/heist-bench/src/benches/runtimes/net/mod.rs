@@ -6,9 +6,11 @@
 //!
 //! - `service`, `http`: what the servers do, the same code for all
 //! - `server`: their processes
+//! - `bare`: an echo server without a runtime
 //! - `talk`, `client`, `load`, `wrk`: the load
 //! - `connections`: what a connection costs that does nothing
 
+mod bare;
 mod client;
 mod connections;
 mod http;
@@ -92,7 +94,8 @@ fn under_load(rows: [Row; 3], connections: usize, service: Service) -> Bench {
     let [first, further @ ..] = rows;
     let mut bench = Bench::new(first.name, first.about, first.unit, Pace::Once);
     bench.rows.extend(further);
-    for runtime in RUNTIMES {
+    let bare = matches!(service, Service::Echo(_)).then_some(Runtime::Bare);
+    for runtime in RUNTIMES.into_iter().chain(bare) {
         bench = bench.side(runtime, move |setup| {
             let host = Host::of(runtime)?;
             let server = host.start(setup.workers, service)?;

@@ -12,6 +12,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::super::driver::GIVE_UP;
 use super::super::go;
 use super::super::sides::{Heist, HeistUnwatched, SmolWithReactor, Tokio};
+use super::bare;
 use super::service::{Serves, Service, serve};
 use crate::bench::{Fault, Runtime};
 use crate::role::Role;
@@ -133,11 +134,16 @@ pub fn be_server(runtime: Runtime, workers: usize, service: Service) -> io::Resu
         Runtime::HeistUnwatched => serve_until_told::<HeistUnwatched>(workers, service),
         Runtime::Tokio => serve_until_told::<Tokio>(workers, service),
         Runtime::Smol => serve_until_told::<SmolWithReactor>(workers, service),
-        other => {
-            let message = format!("{other} does not serve");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-        }
+        Runtime::Bare => match service {
+            Service::Echo(size) => until_told(bare::start(workers, size)?),
+            _ => Err(does_not_serve(runtime)),
+        },
+        other => Err(does_not_serve(other)),
     }
+}
+
+fn does_not_serve(runtime: Runtime) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{runtime} does not serve"))
 }
 
 fn serve_until_told<R: Serves>(workers: usize, service: Service) -> io::Result<()> {
@@ -148,7 +154,11 @@ fn serve_until_told<R: Serves>(workers: usize, service: Service) -> io::Result<(
         eprintln!("the server ends: {error}");
         std::process::exit(1);
     }));
-    println!("{}", address.port());
+    until_told(address.port())
+}
+
+fn until_told(port: u16) -> io::Result<()> {
+    println!("{port}");
     io::stdout().flush()?;
     io::copy(&mut io::stdin(), &mut io::sink())?;
     Ok(())

@@ -1,0 +1,108 @@
+//! An echo server without a runtime: threads with an epoll each, and nothing else. What it cannot do on
+//! a machine, no runtime with as many threads will.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
+
+use super::server::listen;
+
+/// What a thread waits for: connections, by the keys that its epoll knows them by.
+struct Watch {
+    epoll: OwnedFd,
+    streams: Mutex<Vec<Option<Arc<TcpStream>>>>,
+}
+
+impl Watch {
+    fn new() -> io::Result<Arc<Self>> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        Ok(Arc::new(Watch { epoll, streams: Mutex::default() }))
+    }
+
+    fn add(&self, stream: TcpStream) -> io::Result<()> {
+        let stream = Arc::new(stream);
+        let mut streams = self.streams.lock().expect("nothing panics with it");
+        let key = streams.len() as u64;
+        streams.push(Some(Arc::clone(&stream)));
+        drop(streams);
+        Ok(epoll::add(&self.epoll, &stream, EventData::new_u64(key), EventFlags::IN)?)
+    }
+
+    fn serve(&self, size: usize) -> io::Result<()> {
+        let mut buffer = vec![0; size];
+        let mut ready = Vec::with_capacity(128);
+        loop {
+            ready.clear();
+            match epoll::wait(&self.epoll, spare_capacity(&mut ready), None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in &ready {
+                let key = event.data.u64() as usize;
+                let stream = self.streams.lock().expect("nothing panics with it")[key].clone();
+                let Some(stream) = stream else { continue };
+                if !echo(&stream, &mut buffer) {
+                    self.streams.lock().expect("nothing panics with it")[key] = None;
+                }
+            }
+        }
+    }
+}
+
+/// What has come goes back; whether the connection lives.
+fn echo(mut stream: &TcpStream, buffer: &mut [u8]) -> bool {
+    match recv(stream, &mut *buffer, RecvFlags::DONTWAIT) {
+        Ok((0, _)) => false,
+        Ok((count, _)) => stream.write_all(&buffer[..count]).is_ok(),
+        Err(error) => io::Error::from(error).kind() == ErrorKind::WouldBlock,
+    }
+}
+
+/// Connections go to the threads in turn.
+fn accept(listener: TcpListener, threads: usize, size: usize) -> io::Result<()> {
+    let watches = (0..threads).map(|_| Watch::new()).collect::<io::Result<Vec<_>>>()?;
+    for watch in &watches {
+        let watch = Arc::clone(watch);
+        thread::spawn(move || watch.serve(size));
+    }
+    listener.set_nonblocking(false)?;
+    for watch in watches.iter().cycle() {
+        let (stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        watch.add(stream)?;
+    }
+    Ok(())
+}
+
+/// Begins to serve. Returns the port.
+pub fn start(threads: usize, size: usize) -> io::Result<u16> {
+    let (listener, address) = listen()?;
+    thread::spawn(move || accept(listener, threads, size));
+    Ok(address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::load::Load;
+    use super::super::service::Service;
+    use super::*;
+    use std::net::Ipv4Addr;
+    use std::time::Duration;
+
+    #[test]
+    fn it_serves() {
+        let address = (Ipv4Addr::LOCALHOST, start(2, 64).unwrap()).into();
+        for connections in [1, 20] {
+            let time = Duration::from_millis(10);
+            let load = Load { address, connections, warm_up: Duration::ZERO, time };
+            assert!(load.run_here(Service::Echo(64)).unwrap().per_second > 0.0);
+        }
+    }
+}
