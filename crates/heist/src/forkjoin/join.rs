@@ -10,6 +10,9 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
+#[cfg(all(test, loom))]
+mod loom_tests;
+
 /// Calls both closures, perhaps at the same time, and returns what they return.
 ///
 /// The first is called by this thread. The second is offered to all workers meanwhile, and called by this
