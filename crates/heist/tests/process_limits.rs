@@ -6,15 +6,10 @@
 mod support;
 
 use heist::process::{Child, Command};
-use heist::runtime::{Builder, Runtime};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
 use std::process::Stdio;
 use support::children::{self, descriptors};
-
-fn rt() -> Runtime {
-    Builder::new_current_thread().enable_all().build().unwrap()
-}
 
 /// Calls `f` with so many descriptors free.
 fn with_free<R>(free: usize, f: impl FnOnce() -> R) -> R {
@@ -27,7 +22,7 @@ fn with_free<R>(free: usize, f: impl FnOnce() -> R) -> R {
 /// Starts `command` with so many descriptors free, waits for it if it is there, and says whether it
 /// was.
 fn try_with(free: usize, command: &mut Command) -> bool {
-    let rt = rt();
+    let rt = support::current_thread();
     // What the runtime keeps open for good is opened before it is counted.
     rt.block_on(async { Command::new("true").status().await.unwrap() });
     let before = descriptors();
@@ -70,7 +65,7 @@ fn without_descriptors_there_is_an_error_and_nothing_leaks() {
     }
 
     // A runtime that has waited for signals can wait for a child without a new descriptor.
-    let rt = rt();
+    let rt = support::current_thread();
     rt.block_on(async {
         let kind = heist::signal::unix::SignalKind::child();
         let _listener = heist::signal::unix::signal(kind).unwrap();

@@ -5,24 +5,20 @@
 
 mod support;
 
-use heist::runtime::{Builder, Runtime};
+use heist::runtime::Runtime;
 use heist::signal::unix::{Signal, SignalKind, signal};
 use heist::sync::mpsc;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use support::runtime;
 use support::signals::raise;
+use support::{current_thread, runtime};
 
 const KIND: SignalKind = SignalKind::user_defined1();
 
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn current_thread() -> Runtime {
-    Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 /// The end of one runtime is none of the others' business.

@@ -12,9 +12,16 @@ use heist::runtime::{Builder, Runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A runtime with so many workers.
+/// A runtime with so many workers. Without a companion, which would end in the background: some tests count
+/// descriptors and threads.
 pub fn runtime(workers: usize) -> Runtime {
-    Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap()
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(workers).enable_io().enable_time().build().unwrap()
+}
+
+/// A runtime without workers, and without a companion.
+pub fn current_thread() -> Runtime {
+    Builder::new_current_thread().enable_io().enable_time().build().unwrap()
 }
 
 /// Counts its drop.

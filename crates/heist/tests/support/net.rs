@@ -1,7 +1,6 @@
 //! Sockets for tests, and both kinds of runtimes to test them on.
 
 use heist::net::{TcpListener, TcpStream};
-use heist::runtime::Builder;
 use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -19,7 +18,7 @@ where
     if let Err(error) = rt.block_on(rt.spawn(test())) {
         std::panic::resume_unwind(error.into_panic());
     }
-    Builder::new_current_thread().enable_all().build().unwrap().block_on(test());
+    super::current_thread().block_on(test());
 }
 
 /// Two ends of a connection: the one that connected, and the one that was accepted.
