@@ -40,7 +40,7 @@ fn grow(seed: u64, depth: u32, tree: &Arc<Tree>) {
     let children = if kind < 8 { 2 } else { 1 + rng.below(4) };
     let seeds: Vec<u64> = (0..children).map(|_| rng.next_u64()).collect();
     match kind {
-        0..8 => drop(join(|| grow(seeds[0], depth - 1, tree), || grow(seeds[1], depth - 1, tree))),
+        0..8 => _ = join(|| grow(seeds[0], depth - 1, tree), || grow(seeds[1], depth - 1, tree)),
         8..11 => scope(|s| {
             for seed in seeds {
                 s.spawn(move |_| grow(seed, depth - 1, tree));
@@ -106,7 +106,7 @@ fn j1_every_leaf_of_random_trees_is_reached_once() {
             eprintln!("{panic}");
         }
     }));
-    for round in 0..scaled(60) {
+    for round in 0..scaled(200) {
         let seed = seed().wrapping_add(round);
         let mut rng = Rng::new(seed);
         let is_scarce = rng.below(3) == 0;
