@@ -1,4 +1,4 @@
-//! A work-stealing runtime: async tasks and blocking closures on one set of workers.
+//! A work-stealing runtime: async tasks, blocking closures and fork-join jobs on one set of workers.
 //!
 //! The names, signatures and meanings are Tokio's wherever they make sense, so that a program
 //! moves over with one line in its manifest: `tokio = { package = "heist", … }`.
@@ -19,6 +19,8 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
+//! | [`join`], [`scope`](fn@scope), [`spawn_job`] | fork-join: closures that run at the same time and may borrow |
+//! | [`par`] | loops over slices and ranges |
 //! | [`time`] | waiting for a moment, for so long, at most so long, again and again |
 //! | [`net`] | sockets, pipes, and the lookup of names |
 //! | [`fs`] | files and directories |
@@ -50,6 +52,7 @@ pub mod hyper;
 pub mod io;
 mod metrics;
 pub mod net;
+pub mod par;
 pub mod process;
 #[cfg(feature = "quinn")]
 pub mod quinn;

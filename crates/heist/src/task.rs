@@ -12,7 +12,7 @@ mod join;
 pub mod join_set;
 mod local_key;
 mod local_set;
-mod memory;
+pub(crate) mod memory;
 mod names;
 mod pinned;
 mod state;

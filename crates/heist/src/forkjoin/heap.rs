@@ -1,6 +1,8 @@
 //! A job in a block of its own.
 
 use crate::scheduler::{Header, How, Job, Local, Origin};
+use crate::task::memory;
+use std::alloc::Layout;
 use std::ptr::NonNull;
 
 /// What a heap job does.
@@ -35,11 +37,12 @@ struct HeapJob<W> {
 /// # Safety
 /// What `work` borrows lives until it was run, or dropped.
 pub(super) unsafe fn new<W: Work>(work: W) -> Job {
-    let job = Box::new(HeapJob { header: Header::new(&HeapJob::<W>::HOW), work });
-    let job = NonNull::from(Box::leak(job)).cast();
+    let block = memory::allocate(Layout::new::<HeapJob<W>>()).cast::<HeapJob<W>>();
+    // SAFETY: (J1) just allocated for it.
+    unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::HOW), work }) };
     // SAFETY: (J1) the work is Send, lives as long as it must by the caller's promise, and is freed by who
     // runs or refuses it.
-    unsafe { Job::new(job) }
+    unsafe { Job::new(block.cast()) }
 }
 
 impl<W: Work> HeapJob<W> {
@@ -49,8 +52,7 @@ impl<W: Work> HeapJob<W> {
     /// As [`Job::new`] was promised.
     unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
         // SAFETY: (J1) made by new(), and this was the one right to run it.
-        let job = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
-        job.work.run(worker);
+        unsafe { Self::take(header) }.run(worker);
     }
 
     /// # Safety
@@ -58,8 +60,21 @@ impl<W: Work> HeapJob<W> {
     unsafe fn refuse(header: NonNull<Header>) -> bool {
         if !W::IS_MANDATORY {
             // SAFETY: (J1) made by new(), and nobody has run it.
-            drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+            drop(unsafe { Self::take(header) });
         }
         !W::IS_MANDATORY
+    }
+
+    /// Moves the work out, and frees the block.
+    ///
+    /// # Safety
+    /// By one, once, with what new() has made.
+    unsafe fn take(header: NonNull<Header>) -> W {
+        let job = header.cast::<Self>();
+        // SAFETY: (J1) passed on to the caller.
+        let work = unsafe { job.read() }.work;
+        // SAFETY: (J1) allocated for this layout, and empty now.
+        unsafe { memory::free(job.cast(), Layout::new::<Self>()) };
+        work
     }
 }

@@ -54,6 +54,12 @@ pub(super) fn leapfrog(local: &Local, latch: &Latch) -> Option<(Job, Origin)> {
     let own = local.pop_job().map(|job| (job, Origin::Here));
     own.or_else(|| {
         let thief = latch.thief()?;
-        local.steal_job_of(thief).map(|job| (job, Origin::Stolen(thief)))
+        let job = local.steal_job_of(thief)?;
+        if latch.is_set() {
+            // The thief had perhaps gone on to something else when it pushed this.
+            local.pass_on(job, Origin::Stolen(thief));
+            return None;
+        }
+        Some((job, Origin::Stolen(thief)))
     })
 }

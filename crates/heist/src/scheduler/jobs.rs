@@ -82,7 +82,7 @@ pub(super) struct Inbox {
 }
 
 struct List {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<(Job, Origin)>,
     is_closed: bool,
 }
 
@@ -92,18 +92,18 @@ impl Inbox {
         Inbox { len: AtomicUsize::new(0), list: Mutex::new(list) }
     }
 
-    /// Appends a job; it comes back after the inbox was closed.
-    pub(super) fn push(&self, job: Job) -> Result<(), Job> {
+    /// Appends a job that was taken from there; it comes back after the inbox was closed.
+    pub(super) fn push(&self, job: Job, origin: Origin) -> Result<(), Job> {
         let mut list = self.lock();
         if list.is_closed {
             return Err(job);
         }
-        list.jobs.push_back(job);
+        list.jobs.push_back((job, origin));
         self.publish(&list);
         Ok(())
     }
 
-    pub(super) fn pop(&self) -> Option<Job> {
+    pub(super) fn pop(&self) -> Option<(Job, Origin)> {
         if self.is_empty() {
             return None;
         }
@@ -129,7 +129,8 @@ impl Inbox {
             jobs
         };
         // Outside of the lock: what is dropped may do anything.
-        let kept: Vec<Job> = jobs.into_iter().filter_map(Job::refuse).collect();
+        let refuse = |(job, origin): (Job, Origin)| Some((job.refuse()?, origin));
+        let kept: Vec<_> = jobs.into_iter().filter_map(refuse).collect();
         let mut list = self.lock();
         list.jobs.extend(kept);
         self.publish(&list);

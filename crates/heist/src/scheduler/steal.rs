@@ -69,8 +69,8 @@ impl Search {
                 shared.remotes[index].counters.injected.add(1);
                 return Some(Found::Task(task));
             }
-            if let Some(job) = shared.jobs.pop() {
-                return Some(Found::Job(job, Origin::Here));
+            if let Some((job, origin)) = shared.jobs.pop() {
+                return Some(Found::Job(job, origin));
             }
         }
         shared.remotes[index].counters.failed_searches.add(1);

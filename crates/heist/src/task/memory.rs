@@ -1,4 +1,4 @@
-//! Memory for tasks, used again.
+//! Memory for tasks and jobs, used again.
 //!
 //! A task is often made on one thread and freed on another. General allocators make that dear: the
 //! block has to find its way back to the thread, or the arena, that it came from. Tasks are many,
@@ -28,7 +28,7 @@ const DEPOT: usize = 1 << 20;
 
 /// Memory for a task.
 #[inline]
-pub(super) fn allocate(layout: Layout) -> NonNull<u8> {
+pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     let Some(class) = Class::of(layout) else { return from_allocator(layout) };
     let kept = MAGAZINES.try_with(|magazines| magazines.0[class.0].take(class));
     kept.ok().flatten().unwrap_or_else(|| from_allocator(class.layout()))
@@ -39,7 +39,7 @@ pub(super) fn allocate(layout: Layout) -> NonNull<u8> {
 /// # Safety
 /// `block` was given for `layout`, and nobody uses it any more.
 #[inline]
-pub(super) unsafe fn free(block: NonNull<u8>, layout: Layout) {
+pub(crate) unsafe fn free(block: NonNull<u8>, layout: Layout) {
     let Some(class) = Class::of(layout) else {
         // SAFETY: (type) passed on to the caller; such layouts are the allocator's.
         return unsafe { to_allocator(block, layout) };

@@ -90,8 +90,8 @@ impl Local {
     /// Any job there is but for one worker alone, and where it was.
     pub(crate) fn find_job(&self) -> Option<(Job, Origin)> {
         let shared = &self.scheduler;
-        let here = self.pop_job().or_else(|| shared.jobs.pop()).map(|job| (job, Origin::Here));
-        here.or_else(|| {
+        let own = self.pop_job().map(|job| (job, Origin::Here));
+        own.or_else(|| shared.jobs.pop()).or_else(|| {
             let count = if shared.config.thread_per_core { 0 } else { shared.remotes.count() };
             let victims = (1..count).map(|offset| (self.index + offset) % count);
             let steal = |victim| self.steal_job_of(victim).map(|job| (job, Origin::Stolen(victim)));
@@ -156,15 +156,11 @@ impl Local {
 
     /// Runs a job that nobody has to be robbed for, if there is one (W1).
     pub(super) fn step_job(&self) -> bool {
-        let Some(job) = self.next_job() else { return false };
+        let own = self.next_call().or_else(|| self.pop_job()).map(|job| (job, Origin::Here));
+        let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
-        self.run_between_tasks(job, Origin::Here);
+        self.run_between_tasks(job, origin);
         true
-    }
-
-    pub(super) fn next_job(&self) -> Option<Job> {
-        let inbox = || self.scheduler.jobs.pop();
-        self.next_call().or_else(|| self.pop_job()).or_else(inbox)
     }
 
     pub(super) fn run_between_tasks(&self, job: Job, origin: Origin) {
@@ -179,10 +175,11 @@ impl Local {
     /// refused.
     pub(super) fn finish_jobs(&self) {
         self.remote().calls.close();
+        let own = || self.next_call().or_else(|| self.pop_job()).map(|job| (job, Origin::Here));
         let inbox = || if self.is_spare() { None } else { self.scheduler.jobs.pop() };
-        while let Some(job) = self.next_call().or_else(|| self.pop_job()).or_else(inbox) {
+        while let Some((job, origin)) = own().or_else(inbox) {
             if let Some(job) = job.refuse() {
-                self.run_job(job, Origin::Here);
+                self.run_job(job, origin);
             }
         }
     }
@@ -197,7 +194,17 @@ impl Local {
 
     /// A job for this worker alone.
     pub(crate) fn next_call(&self) -> Option<Job> {
-        self.remote().calls.pop()
+        self.remote().calls.pop().map(|(call, _)| call)
+    }
+
+    /// Leaves a job that it has taken to others.
+    #[cold]
+    pub(crate) fn pass_on(&self, job: Job, origin: Origin) {
+        match self.scheduler.jobs.push(job, origin) {
+            Ok(()) => self.scheduler.notify(),
+            // There are no others.
+            Err(job) => self.run_job(job, origin),
+        }
     }
 
     /// Gives the seat away (L5), and sleeps until `is_over` or there is a call. To be unparked by
@@ -220,7 +227,7 @@ impl Local {
 impl Shared {
     /// A job from outside; it comes back when the runtime goes down.
     pub(crate) fn submit_job(&self, job: Job) -> Result<(), Job> {
-        self.jobs.push(job)?;
+        self.jobs.push(job, Origin::Here)?;
         self.notify();
         Ok(())
     }
@@ -228,7 +235,7 @@ impl Shared {
     /// A job for this worker alone; it comes back when that has ended, or will.
     pub(crate) fn call_worker(&self, worker: usize, job: Job) -> Result<(), Job> {
         let remote = &self.remotes[worker];
-        remote.calls.push(job)?;
+        remote.calls.push(job, Origin::Here)?;
         self.notify_worker(worker);
         remote.waiter.unpark();
         Ok(())

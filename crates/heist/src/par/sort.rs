@@ -1,0 +1,88 @@
+//! Sorting.
+
+use crate::forkjoin::{current_num_workers, join};
+use std::cmp::Ordering;
+
+/// Shorter slices are left to the standard library, which sorts one faster than it could be divided. Guessed.
+const SHORT: usize = 1 << 12;
+/// So many pieces for each worker, so that uneven ones do not matter. Guessed.
+const PIECES_PER_WORKER: usize = 8;
+
+/// Sorts a slice, on all workers. Equal items may change places, as in the method of this name.
+///
+/// ```
+/// let mut numbers: Vec<u64> = (0..100_000).map(|n| n * 7919 % 100_003).collect();
+/// heist::par::sort_unstable(&mut numbers);
+/// assert!(numbers.is_sorted());
+/// ```
+///
+/// # Panics
+/// If comparing two items does; then the slice holds what it held before, in some order.
+pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
+    sort_unstable_by(slice, T::cmp);
+}
+
+/// As [`sort_unstable`], in the order of `compare`.
+///
+/// # Panics
+/// If `compare` does; or if it is no order, perhaps.
+pub fn sort_unstable_by<T, F>(slice: &mut [T], compare: F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    let pieces = current_num_workers() * PIECES_PER_WORKER;
+    let short = (slice.len() / pieces).max(SHORT);
+    // Halves that are too uneven use up the depth, and are left to the standard library, too.
+    let depth = 2 * pieces.next_power_of_two().ilog2();
+    sort(slice, &compare, short, depth);
+}
+
+fn sort<T, F>(slice: &mut [T], compare: &F, short: usize, depth: u32)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    if slice.len() <= short || depth == 0 {
+        return slice.sort_unstable_by(compare);
+    }
+    let middle = partition(slice, compare);
+    let (a, rest) = slice.split_at_mut(middle);
+    let b = &mut rest[1..];
+    join(|| sort(a, compare, short, depth - 1), || sort(b, compare, short, depth - 1));
+}
+
+/// Brings an item to its place, those that are less or equal before it, and those that are greater or equal behind.
+/// Returns the place.
+fn partition<T>(slice: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
+    let pivot = choose(slice, compare);
+    slice.swap(0, pivot);
+    let Some((pivot, rest)) = slice.split_first_mut() else { return 0 };
+    let (mut left, mut right) = (0, rest.len());
+    loop {
+        while left < right && compare(&rest[left], pivot).is_lt() {
+            left += 1;
+        }
+        while left < right && compare(pivot, &rest[right - 1]).is_lt() {
+            right -= 1;
+        }
+        if left >= right {
+            break;
+        }
+        // Equal ones change places too: so many of them are divided evenly.
+        right -= 1;
+        rest.swap(left, right);
+        left += 1;
+    }
+    // `left` may stand one beyond `right` when the last two have changed places.
+    let middle = left.min(rest.len());
+    slice.swap(0, middle);
+    middle
+}
+
+/// The median of nine items from all over a long slice.
+fn choose<T>(slice: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
+    let mut nine: [usize; 9] = std::array::from_fn(|n| (slice.len() / 10) * (n + 1));
+    nine.sort_unstable_by(|a, b| compare(&slice[*a], &slice[*b]));
+    nine[4]
+}
