@@ -18,6 +18,12 @@ pub enum Runtime {
     Tokio,
     Smol,
     Nio,
+    Rayon,
+    Chili,
+    /// Tasks on one, jobs on the other.
+    TokioRayon,
+    /// Plain calls, one after another.
+    Sequential,
     /// Heist that watches no worker for stalls: what is lost against it, the watching costs.
     HeistUnwatched,
     /// A process of its own for each sample.
@@ -42,6 +48,10 @@ impl Runtime {
             Runtime::Tokio => "tokio",
             Runtime::Smol => "smol",
             Runtime::Nio => "nio",
+            Runtime::Rayon => "rayon",
+            Runtime::Chili => "chili",
+            Runtime::TokioRayon => "tokio-rayon",
+            Runtime::Sequential => "sequential",
             Runtime::HeistUnwatched => "heist-unwatched",
             Runtime::Go => "go",
             Runtime::Bare => "bare",
@@ -174,6 +184,19 @@ impl Sample {
         (Sample::Timed { elapsed: start.elapsed(), operations }, result)
     }
 
+    /// Of all iterations so far. Values do not add up; they come from benches that have one
+    /// iteration.
+    #[must_use]
+    pub fn sum(total: Option<Self>, sample: Self) -> Self {
+        match (total, sample) {
+            (
+                Some(Sample::Timed { elapsed, operations }),
+                Sample::Timed { elapsed: e, operations: o },
+            ) => Sample::Timed { elapsed: elapsed + e, operations: operations + o },
+            (_, sample) => sample,
+        }
+    }
+
     /// A value a unit: those of the rows of its bench.
     ///
     /// # Panics
@@ -252,6 +275,16 @@ mod tests {
         assert_eq!(Sample::Values(vec![7.0, 0.5]).in_units(&units), [7.0, 0.5]);
         let timed = Sample::Timed { elapsed: Duration::from_millis(3), operations: 2 };
         assert_eq!(timed.in_units(&[Unit::Us]), [1500.0]);
+    }
+
+    #[test]
+    fn times_of_iterations_add_up() {
+        let timed =
+            |ms, operations| Sample::Timed { elapsed: Duration::from_millis(ms), operations };
+        let total = [timed(3, 10), timed(4, 20)]
+            .into_iter()
+            .fold(None, |total, sample| Some(Sample::sum(total, sample)));
+        assert_eq!(total, Some(timed(7, 30)));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The registry: one module a group of benches.
 
+pub mod driver;
+pub mod forkjoin;
 pub mod queues;
 pub mod runtimes;
 
@@ -9,6 +11,7 @@ use crate::bench::Bench;
 pub fn all() -> Vec<Bench> {
     let mut benches = queues::benches();
     benches.extend(runtimes::benches());
+    benches.extend(forkjoin::benches());
     benches
 }
 

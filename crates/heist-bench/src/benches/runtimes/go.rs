@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::blockade::Hold;
-use super::driver::GIVE_UP;
 use super::program::{output_within, said};
 use super::stall::Gaps;
 use crate::bench::Fault;
+use crate::benches::driver::GIVE_UP;
 
 #[derive(Debug)]
 pub struct Source {

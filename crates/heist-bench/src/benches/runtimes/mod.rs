@@ -6,7 +6,7 @@
 //! runtime.
 //!
 //! - `sides`: the runtimes
-//! - `driver`: the thread a side is driven from, and what happens if it gets stuck
+//! - `telling`: a side, driven from a thread of its own
 //! - `roll`: proof that each task ran once
 //! - `blockade`: tasks that hold all workers
 //! - `go`, `program`: a side that is a process, for the benches that have one
@@ -17,7 +17,6 @@ mod blockade;
 mod busy;
 mod channels;
 mod closures;
-mod driver;
 mod go;
 mod idle;
 mod in_place;
@@ -27,10 +26,11 @@ mod producers;
 mod program;
 mod recovery;
 mod roll;
-mod sides;
+pub mod sides;
 mod spawn;
 mod stall;
 mod stall_echo;
+mod telling;
 mod threads;
 mod timers;
 mod turns;
@@ -42,7 +42,7 @@ use futures_lite::future::block_on;
 
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
 use crate::unit::Unit;
-use driver::Driver;
+use telling::subject;
 use threads::Tid;
 
 pub fn benches() -> Vec<Bench> {
@@ -134,19 +134,6 @@ where
         .side(Runtime::HeistUnwatched, move |setup| {
             subject::<sides::HeistUnwatched, S, M>(setup, make)
         })
-}
-
-fn subject<R, S, M>(
-    setup: &Setup,
-    make: M,
-) -> Result<impl FnMut(u64) -> Result<Sample, Fault> + use<R, S, M>, Fault>
-where
-    R: AsyncRuntime,
-    S: Story,
-    M: Fn(&Setup) -> S + Send + 'static,
-{
-    let mut driver = Driver::start::<R, S>(*setup, make, driver::GIVE_UP)?;
-    Ok(move |iterations| driver.sample(iterations))
 }
 
 /// Runs `future` as a task of the runtime and waits for it from outside.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use rustix::net::sockopt;
 
-use super::super::driver::GIVE_UP;
 use super::server::Host;
 use super::{RUNTIMES, Service};
 use crate::bench::{Bench, Fault, Pace, Sample, Setup};
+use crate::benches::driver::GIVE_UP;
 use crate::unit::Unit;
 
 const CONNECTIONS: u64 = 5000;

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::super::driver::GIVE_UP;
 use super::super::go;
 use super::super::sides::{Heist, HeistUnwatched, SmolWithReactor, Tokio};
 use super::bare;
 use super::service::{Serves, Service, serve};
 use crate::bench::{Fault, Runtime};
+use crate::benches::driver::GIVE_UP;
 use crate::role::Role;
 
 /// Whose servers can be started.

@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
-use super::super::driver::GIVE_UP;
 use super::super::program::{output_within, said};
 use super::load::{Load, Report};
 use crate::bench::Fault;
+use crate::benches::driver::GIVE_UP;
 
 /// As messages call it.
 const WRK: &str = "wrk";

@@ -9,8 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::{AsyncRuntime, Story};
-use crate::bench::{Fault, Sample, Setup};
+use crate::bench::{Fault, Sample};
 
 /// Many times longer than any sample.
 pub const GIVE_UP: Duration = Duration::from_secs(60);
@@ -29,15 +28,18 @@ pub struct Driver {
 type Report = Result<Option<Sample>, Fault>;
 
 impl Driver {
-    pub fn start<R: AsyncRuntime, S: Story>(
-        setup: Setup,
-        make: impl Fn(&Setup) -> S + Send + 'static,
+    /// `start` sets the side up, and returns what is sampled; both stay on the driver's thread.
+    pub fn start<S>(
+        start: impl FnOnce() -> Result<S, Fault> + Send + 'static,
         patience: Duration,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, Fault>
+    where
+        S: FnMut(u64) -> Result<Sample, Fault>,
+    {
         let (orders, taken) = mpsc::channel();
         let (sender, reports) = mpsc::channel();
         let work = move || {
-            if let Err(fault) = drive::<R, S>(&setup, make, taken, &sender) {
+            if let Err(fault) = drive(start, taken, &sender) {
                 // Nobody listens if the driver has been given up.
                 let _ = sender.send(Err(fault));
             }
@@ -55,7 +57,7 @@ impl Driver {
             // A thread that cannot take it is gone; the report will tell why.
             let _ = orders.send(iterations);
         }
-        self.report().map(|sample| sample.expect("a sample has iterations"))
+        self.report().map(|sample| sample.expect("only the first report is without"))
     }
 
     fn report(&mut self) -> Report {
@@ -98,89 +100,42 @@ impl Drop for Driver {
 }
 
 /// The life of the driver thread.
-fn drive<R: AsyncRuntime, S: Story>(
-    setup: &Setup,
-    make: impl Fn(&Setup) -> S,
+fn drive<S>(
+    start: impl FnOnce() -> Result<S, Fault>,
     orders: Receiver<u64>,
     reports: &Sender<Report>,
-) -> Result<(), Fault> {
-    let mut story = make(setup);
-    let first = start::<R>(setup)?;
-    story.ready(&first)?;
-    let mut runtime = Some(first);
+) -> Result<(), Fault>
+where
+    S: FnMut(u64) -> Result<Sample, Fault>,
+{
+    let mut subject = start()?;
     let _ = reports.send(Ok(None));
     for iterations in orders {
         // A fault is told before the runtime is dropped, which may take its time then.
-        let _ = reports.send(iterate(&mut story, &mut runtime, setup, iterations));
+        let _ = reports.send(subject(iterations).map(Some));
     }
     Ok(())
 }
 
-fn start<R: AsyncRuntime>(setup: &Setup) -> Result<R, Fault> {
-    R::start(setup.workers).map_err(Fault::Setup)
-}
-
-/// One sample; none if there are no iterations.
-fn iterate<R: AsyncRuntime, S: Story>(
-    story: &mut S,
-    runtime: &mut Option<R>,
-    setup: &Setup,
-    iterations: u64,
-) -> Report {
-    let mut total = None;
-    for _ in 0..iterations {
-        if S::FRESH {
-            // The old one first: two at a time would share the cores.
-            *runtime = None;
-        }
-        let runtime = match &mut *runtime {
-            Some(runtime) => runtime,
-            none => none.insert(start(setup)?),
-        };
-        total = Some(add(total, story.sample(runtime)?));
-    }
-    Ok(total)
-}
-
-/// Values do not add up; they come from benches that have one iteration.
-fn add(total: Option<Sample>, sample: Sample) -> Sample {
-    match (total, sample) {
-        (
-            Some(Sample::Timed { elapsed, operations }),
-            Sample::Timed { elapsed: e, operations: o },
-        ) => Sample::Timed { elapsed: elapsed + e, operations: operations + o },
-        (_, sample) => sample,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::sides::Tokio;
     use super::*;
-    use futures_lite::future::block_on;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Says how often it was sampled, until it does something else.
-    struct Counts {
-        samples: u64,
-        then: fn() -> Result<(), Fault>,
-    }
-
-    impl Story for Counts {
-        fn sample<R: AsyncRuntime>(&mut self, _: &R) -> Result<Sample, Fault> {
-            self.samples += 1;
-            if self.samples > 2 {
-                (self.then)()?;
-            }
-            Ok(Sample::Value(self.samples as f64))
-        }
-    }
-
-    /// The third sample of a story.
+    /// The third sample of a side that says how often it was sampled, until it does something
+    /// else.
     fn third(then: fn() -> Result<(), Fault>, patience: Duration) -> Result<Sample, Fault> {
-        let setup = Setup { workers: 1, quick: true };
-        let make = move |_: &Setup| Counts { samples: 0, then };
-        let mut driver = Driver::start::<Tokio, Counts>(setup, make, patience)?;
+        let start = move || {
+            let mut samples = 0;
+            Ok(move |_| {
+                samples += 1;
+                if samples > 2 {
+                    then()?;
+                }
+                Ok(Sample::Value(f64::from(samples)))
+            })
+        };
+        let mut driver = Driver::start(start, patience)?;
         for sample in 1..=2 {
             assert_eq!(driver.sample(1)?, Sample::Value(f64::from(sample)));
         }
@@ -188,18 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn a_story_goes_on_from_sample_to_sample() {
+    fn a_side_goes_on_from_sample_to_sample() {
         assert_eq!(third(|| Ok(()), GIVE_UP).unwrap(), Sample::Value(3.0));
-    }
-
-    #[test]
-    fn times_of_iterations_add_up() {
-        let timed =
-            |ms, operations| Sample::Timed { elapsed: Duration::from_millis(ms), operations };
-        let total = [timed(3, 10), timed(4, 20)]
-            .into_iter()
-            .fold(None, |total, sample| Some(add(total, sample)));
-        assert_eq!(total, Some(timed(7, 30)));
     }
 
     #[test]
@@ -210,10 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn a_story_that_hangs_is_given_up() {
-        let hang = || {
-            block_on(std::future::pending::<()>());
-            Ok(())
+    fn a_side_that_hangs_is_given_up() {
+        let hang = || loop {
+            thread::park();
         };
         let fault = third(hang, Duration::from_millis(500)).unwrap_err();
         assert!(matches!(fault, Fault::Stuck { .. }), "{fault}");
@@ -228,11 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn a_runtime_that_cannot_start_is_a_fault() {
-        let setup = Setup { workers: 1000, quick: true };
-        let make = |_: &Setup| Counts { samples: 0, then: || Ok(()) };
-        let driver = Driver::start::<super::super::sides::Nio, _>(setup, make, GIVE_UP);
-        let message = driver.err().expect("nio has no 1000 workers").to_string();
-        assert!(message.contains("at most 255"), "{message}");
+    fn a_side_that_cannot_start_is_a_fault() {
+        let start = || Err::<fn(u64) -> _, _>(Fault::Setup(std::io::ErrorKind::OutOfMemory.into()));
+        let driver = Driver::start(start, GIVE_UP);
+        assert!(matches!(driver.err(), Some(Fault::Setup(_))));
     }
 }

@@ -1,0 +1,143 @@
+//! A program that has something to do every few milliseconds, such as a game or a sound: short
+//! parallel regions, short gaps between them, and long ones until the next tick. Who has gone to
+//! sleep in a gap is late for the next region; who has not burns CPU for nothing.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::shared::Shared;
+use super::sides::{Chili, Heist, Rayon, Sequential};
+use super::spin::Spin;
+use super::{Pool, driven, expect};
+use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
+use crate::stats;
+use crate::unit::Unit;
+
+const TICKS: u64 = 30;
+const EVERY: Duration = Duration::from_millis(10);
+const REGIONS: u64 = 8;
+const LEAVES: u64 = 64;
+const LEAF: Duration = Duration::from_micros(10);
+const GAP: Duration = Duration::from_micros(20);
+
+pub fn benches() -> Vec<Bench> {
+    let worker = Bench::new(
+        "tick",
+        "each 10 ms a worker has 8 regions of 64 leaves of 10 us, 20 us apart; median of a region",
+        Unit::Us,
+        Pace::Once,
+    )
+    .row("tick_p99", "as tick; p99 of a region", Unit::Us)
+    .row("tick_cpu", "as tick; CPU time a tick", Unit::Ms);
+    let outside = Bench::new(
+        "tick_outside",
+        "as tick, each region begun by a thread that is no worker; median of a region",
+        Unit::Us,
+        Pace::Once,
+    )
+    .row("tick_outside_p99", "as tick_outside; p99 of a region", Unit::Us)
+    .row("tick_outside_cpu", "as tick_outside; CPU time a tick", Unit::Ms);
+    let shared = Shared::new();
+    let with = |shared: &Shared<Ticks>| shared.clone();
+    let (heist, rayon, chili, plain) = (with(&shared), with(&shared), with(&shared), with(&shared));
+    let (heist_outside, rayon_outside) = (with(&shared), with(&shared));
+    vec![
+        worker
+            .side(Runtime::Heist, move |setup| side::<Heist>(setup, &heist, From::Worker))
+            .side(Runtime::Rayon, move |setup| side::<Rayon>(setup, &rayon, From::Worker))
+            .side(Runtime::Chili, move |setup| side::<Chili>(setup, &chili, From::Worker))
+            .side(Runtime::Sequential, move |setup| {
+                side::<Sequential>(setup, &plain, From::Worker)
+            }),
+        outside
+            .side(Runtime::Heist, move |setup| side::<Heist>(setup, &heist_outside, From::Outside))
+            .side(Runtime::Rayon, move |setup| side::<Rayon>(setup, &rayon_outside, From::Outside)),
+    ]
+}
+
+/// Where the program is when it comes to a region.
+#[derive(Debug, Clone, Copy)]
+enum From {
+    /// All regions of a tick are within one call.
+    Worker,
+    /// Each is a call of its own.
+    Outside,
+}
+
+fn side<P: Pool>(
+    setup: &Setup,
+    shared: &Shared<Ticks>,
+    from: From,
+) -> Result<impl FnMut(u64) -> Result<Sample, Fault> + use<P>, Fault> {
+    let ticks = shared.get(Ticks::new);
+    driven(setup, move |setup| {
+        let pool = P::start(setup.workers).map_err(Fault::Setup)?;
+        let count = if setup.quick { 1 } else { TICKS };
+        Ok(move |_| ticks.sample(&pool, from, count))
+    })
+}
+
+struct Ticks {
+    leaf: Spin,
+    gap: Spin,
+    /// What a region comes to.
+    sum: u64,
+}
+
+impl Ticks {
+    fn new() -> Self {
+        let leaf = Spin::of(LEAF);
+        let sum = leaf.spin_all::<Sequential>(&mut (), 0, LEAVES);
+        Ticks { leaf, gap: Spin::of(GAP), sum }
+    }
+
+    fn sample<P: Pool>(&self, pool: &P, from: From, ticks: u64) -> Result<Sample, Fault> {
+        let mut regions = Vec::with_capacity((ticks * REGIONS) as usize);
+        let (cpu, mut next) = (cpu_time(), Instant::now());
+        for _ in 0..ticks {
+            self.tick(pool, from, &mut regions);
+            next += EVERY;
+            thread::sleep(next.saturating_duration_since(Instant::now()));
+        }
+        let cpu = (cpu_time() - cpu).as_secs_f64() * 1e3 / ticks as f64;
+        for (_, sum) in &regions {
+            expect("sum of a region", self.sum, *sum)?;
+        }
+        let mut times: Vec<_> = regions.iter().map(|(time, _)| time.as_secs_f64() * 1e6).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let [p50, p99] = [50.0, 99.0].map(|percent| stats::percentile(&times, percent));
+        Ok(Sample::Values(vec![p50, p99, cpu]))
+    }
+
+    fn tick<P: Pool>(&self, pool: &P, from: From, regions: &mut Vec<(Duration, u64)>) {
+        match from {
+            From::Worker => pool.run(|context| {
+                for _ in 0..REGIONS {
+                    regions.push(timed(|| self.leaf.spin_all::<P>(context, 0, LEAVES)));
+                    self.gap.spin(0);
+                }
+            }),
+            From::Outside => {
+                for _ in 0..REGIONS {
+                    let region = || pool.run(|c| self.leaf.spin_all::<P>(c, 0, LEAVES));
+                    regions.push(timed(region));
+                    self.gap.spin(0);
+                }
+            }
+        }
+    }
+}
+
+fn timed(region: impl FnOnce() -> u64) -> (Duration, u64) {
+    let start = Instant::now();
+    let sum = region();
+    (start.elapsed(), sum)
+}
+
+/// Of all threads of this process: those of the other sides sleep.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
