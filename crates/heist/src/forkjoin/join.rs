@@ -50,14 +50,11 @@ mod loom_tests;
 /// ```
 ///
 /// ```compile_fail,E0597
-/// let (a, _) = heist::join(
-///     || {
-///         let local = 1;
-///         &local
-///     },
-///     || 2,
-/// );
-/// println!("{a}");
+/// let first = {
+///     let text = String::from("fork and join");
+///     heist::join(|| &text[..4], || ()).0
+/// };
+/// println!("{first}");
 /// ```
 ///
 /// # Panics
