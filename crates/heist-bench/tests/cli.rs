@@ -80,6 +80,13 @@ fn list_shows_each_bench_with_its_runtimes() {
         (&["spawn_blocking", "spawn_blocking_many"], "[heist, tokio]"),
         (&["block_in_place", "block_in_place_polls"], "[heist, tokio]"),
         (&["stall_recovery"], "[heist]"),
+        (&["fork_join_fib", "tree_sum_1k", "tree_skewed_10m"], "[heist, rayon, chili, sequential]"),
+        (&["quicksort", "mergesort", "nqueens", "matmul"], "[heist, rayon, chili, sequential]"),
+        (&["tree_search", "mandelbrot", "prefix_sums"], "[heist, rayon, chili, sequential]"),
+        (&["tick", "tick_p99", "tick_cpu"], "[heist, rayon, chili, sequential]"),
+        (&["join_overhead"], "[heist, rayon, chili]"),
+        (&["scope_spawn", "scope_tree", "tick_outside"], "[heist, rayon]"),
+        (&["mixed", "mixed_p50", "mixed_long_max"], "[heist, tokio-rayon]"),
     ] {
         for name in names {
             let line = line_of(&text, name);
@@ -154,6 +161,12 @@ fn runtimes_run_with_any_number_of_workers() {
         ("echo_tcp_64x64", "1"),
         ("http_hello", "5"),
         ("accept_storm", "1"),
+        ("fork_join_fib", "1"),
+        ("scope_tree", "1"),
+        ("scope_tree", "5"),
+        ("tick", "1"),
+        ("mixed", "1"),
+        ("mixed_long", "5"),
     ] {
         let output = heist_bench(&[filter, "--quick", "--workers", workers]);
         assert!(output.status.success(), "{filter}, {workers} workers: {}", stderr(&output));

@@ -33,7 +33,7 @@ impl Work for Mergesort {
 
     fn compute<P: Pool>(&mut self, context: &mut P::Context<'_>) {
         let Buffers { numbers, scratch } = &mut *self.0.buffers();
-        sort::<P>(context, numbers, scratch, Into::Numbers);
+        sort::<P>(context, numbers, scratch, Goal::Numbers);
     }
 
     fn check(&mut self) -> Result<(), Fault> {
@@ -43,7 +43,7 @@ impl Work for Mergesort {
 
 /// Where the sorted numbers are to be.
 #[derive(Debug, Clone, Copy)]
-enum Into {
+enum Goal {
     Numbers,
     Scratch,
 }
@@ -52,11 +52,11 @@ fn sort<P: Pool>(
     context: &mut P::Context<'_>,
     numbers: &mut [u32],
     scratch: &mut [u32],
-    into: Into,
+    goal: Goal,
 ) {
     if numbers.len() <= SHORT {
         numbers.sort_unstable();
-        if let Into::Scratch = into {
+        if let Goal::Scratch = goal {
             scratch.copy_from_slice(numbers);
         }
         return;
@@ -65,9 +65,9 @@ fn sort<P: Pool>(
     {
         let (numbers, more) = numbers.split_at_mut(half);
         let (scratch, more_scratch) = scratch.split_at_mut(half);
-        let halves = match into {
-            Into::Numbers => Into::Scratch,
-            Into::Scratch => Into::Numbers,
+        let halves = match goal {
+            Goal::Numbers => Goal::Scratch,
+            Goal::Scratch => Goal::Numbers,
         };
         P::join(
             context,
@@ -75,9 +75,9 @@ fn sort<P: Pool>(
             |c| sort::<P>(c, more, more_scratch, halves),
         );
     }
-    let (from, to) = match into {
-        Into::Numbers => (scratch, numbers),
-        Into::Scratch => (numbers, scratch),
+    let (from, to) = match goal {
+        Goal::Numbers => (scratch, numbers),
+        Goal::Scratch => (numbers, scratch),
     };
     merge::<P>(context, &from[..half], &from[half..], to);
 }

@@ -59,8 +59,7 @@ fn partition(numbers: &mut [u32]) -> usize {
     // Each is swapped, needed or not: a branch would be mispredicted half of the time.
     for place in 0..last {
         let number = numbers[place];
-        numbers[place] = numbers[middle];
-        numbers[middle] = number;
+        numbers.swap(place, middle);
         middle += usize::from(number < pivot);
     }
     numbers.swap(middle, last);

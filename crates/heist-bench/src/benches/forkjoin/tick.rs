@@ -45,21 +45,25 @@ pub fn benches() -> Vec<Bench> {
     let (heist_outside, rayon_outside) = (with(&shared), with(&shared));
     vec![
         worker
-            .side(Runtime::Heist, move |setup| side::<Heist>(setup, &heist, From::Worker))
-            .side(Runtime::Rayon, move |setup| side::<Rayon>(setup, &rayon, From::Worker))
-            .side(Runtime::Chili, move |setup| side::<Chili>(setup, &chili, From::Worker))
+            .side(Runtime::Heist, move |setup| side::<Heist>(setup, &heist, Caller::Worker))
+            .side(Runtime::Rayon, move |setup| side::<Rayon>(setup, &rayon, Caller::Worker))
+            .side(Runtime::Chili, move |setup| side::<Chili>(setup, &chili, Caller::Worker))
             .side(Runtime::Sequential, move |setup| {
-                side::<Sequential>(setup, &plain, From::Worker)
+                side::<Sequential>(setup, &plain, Caller::Worker)
             }),
         outside
-            .side(Runtime::Heist, move |setup| side::<Heist>(setup, &heist_outside, From::Outside))
-            .side(Runtime::Rayon, move |setup| side::<Rayon>(setup, &rayon_outside, From::Outside)),
+            .side(Runtime::Heist, move |setup| {
+                side::<Heist>(setup, &heist_outside, Caller::Outside)
+            })
+            .side(Runtime::Rayon, move |setup| {
+                side::<Rayon>(setup, &rayon_outside, Caller::Outside)
+            }),
     ]
 }
 
 /// Where the program is when it comes to a region.
 #[derive(Debug, Clone, Copy)]
-enum From {
+enum Caller {
     /// All regions of a tick are within one call.
     Worker,
     /// Each is a call of its own.
@@ -69,13 +73,13 @@ enum From {
 fn side<P: Pool>(
     setup: &Setup,
     shared: &Shared<Ticks>,
-    from: From,
+    caller: Caller,
 ) -> Result<impl FnMut(u64) -> Result<Sample, Fault> + use<P>, Fault> {
     let ticks = shared.get(Ticks::new);
     driven(setup, move |setup| {
         let pool = P::start(setup.workers).map_err(Fault::Setup)?;
         let count = if setup.quick { 1 } else { TICKS };
-        Ok(move |_| ticks.sample(&pool, from, count))
+        Ok(move |_| ticks.sample(&pool, caller, count))
     })
 }
 
@@ -93,11 +97,11 @@ impl Ticks {
         Ticks { leaf, gap: Spin::of(GAP), sum }
     }
 
-    fn sample<P: Pool>(&self, pool: &P, from: From, ticks: u64) -> Result<Sample, Fault> {
+    fn sample<P: Pool>(&self, pool: &P, caller: Caller, ticks: u64) -> Result<Sample, Fault> {
         let mut regions = Vec::with_capacity((ticks * REGIONS) as usize);
         let (cpu, mut next) = (cpu_time(), Instant::now());
         for _ in 0..ticks {
-            self.tick(pool, from, &mut regions);
+            self.tick(pool, caller, &mut regions);
             next += EVERY;
             thread::sleep(next.saturating_duration_since(Instant::now()));
         }
@@ -111,15 +115,15 @@ impl Ticks {
         Ok(Sample::Values(vec![p50, p99, cpu]))
     }
 
-    fn tick<P: Pool>(&self, pool: &P, from: From, regions: &mut Vec<(Duration, u64)>) {
-        match from {
-            From::Worker => pool.run(|context| {
+    fn tick<P: Pool>(&self, pool: &P, caller: Caller, regions: &mut Vec<(Duration, u64)>) {
+        match caller {
+            Caller::Worker => pool.run(|context| {
                 for _ in 0..REGIONS {
                     regions.push(timed(|| self.leaf.spin_all::<P>(context, 0, LEAVES)));
                     self.gap.spin(0);
                 }
             }),
-            From::Outside => {
+            Caller::Outside => {
                 for _ in 0..REGIONS {
                     let region = || pool.run(|c| self.leaf.spin_all::<P>(c, 0, LEAVES));
                     regions.push(timed(region));
