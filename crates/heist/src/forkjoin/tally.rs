@@ -1,9 +1,8 @@
 //! How many jobs of a scope have not ended, and how its owner waits for them.
 
 use super::latch::Latch;
-use super::outside::{park, waiter};
 use super::wait::wait_until;
-use crate::env::Parker;
+use super::waiter::Waiter;
 use crate::runtime::{Handle, RuntimeFlavor};
 use crate::scheduler::{Job, Local, Origin};
 use heist_deque::deque::Mark;
@@ -12,7 +11,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// What a scope knows of its jobs. It lies in the frame of the scope's owner: whoever has ended the last job
@@ -31,7 +30,7 @@ pub(super) struct Tally {
     others: AtomicU64,
     /// Set when `others` has come to 0.
     latch: Latch,
-    waiter: Arc<Parker>,
+    waiter: Waiter,
     is_cancelled: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -48,10 +47,7 @@ unsafe impl Send for Tally {}
 impl Tally {
     /// For a scope that the calling thread opens, with jobs on this runtime. `local` is its worker there.
     pub(super) fn new(handle: Handle, local: Option<&Local>) -> Self {
-        let waiter = match local {
-            Some(local) => Arc::clone(local.waiter(local.number_of_all())),
-            None => waiter(),
-        };
+        let waiter = local.map_or_else(Waiter::here, Waiter::of);
         Tally {
             handle,
             owner: local.map_or(ptr::null(), ptr::from_ref),
@@ -103,6 +99,25 @@ impl Tally {
         }
     }
 
+    /// Spawns a job for each worker, that `call` makes of its number and how many there are.
+    ///
+    /// # Safety
+    /// As [`spawn`](Self::spawn).
+    pub(super) unsafe fn spawn_calls(&self, call: impl Fn(usize, usize) -> Job) {
+        let (scheduler, workers) = (self.handle.scheduler(), self.handle.num_workers());
+        let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+        // Relaxed: as in spawn().
+        self.others.fetch_add(workers as u64, Ordering::Relaxed);
+        for index in 0..workers {
+            let call = call(index, workers);
+            let called = if has_threads { scheduler.call_worker(index, call) } else { Err(call) };
+            if let Err(call) = called {
+                // Nobody may come to run it.
+                call.run(None, Origin::Here);
+            }
+        }
+    }
+
     /// A job has ended, on this worker. The scope may be gone afterwards.
     #[inline]
     pub(super) fn done(&self, local: Option<&Local>) {
@@ -112,7 +127,7 @@ impl Tally {
         // AcqRel: pairs with itself, and with the Acquire in is_over(): what jobs did is visible to the owner.
         if self.others.fetch_sub(1, Ordering::AcqRel) == 1 {
             // The owner has added its part, and waits for the latch.
-            let waiter = Arc::clone(&self.waiter);
+            let waiter = self.waiter.clone();
             self.latch.set(|| waiter.unpark());
         }
     }
@@ -121,7 +136,7 @@ impl Tally {
     pub(super) fn wait(&self, local: Option<&Local>) {
         let Some(local) = local else {
             self.merge();
-            return park(&self.latch, &self.waiter);
+            return self.waiter.wait(&self.latch);
         };
         let fall_asleep = || {
             self.merge();
