@@ -11,6 +11,7 @@
 //! | `job_handle` | a closure that may outlive its spawner, awaited or waited for |
 //! | `broadcast` | a closure for each worker |
 //! | `on_runtime` | all of it on a runtime of one's choice |
+//! | `waiter` | who waits for a job, and how that one is woken |
 //! | `wait` | what a worker does until a job has ended that another has |
 //! | `outside` | from threads that are no workers |
 
@@ -26,6 +27,7 @@ mod outside;
 mod scope;
 mod tally;
 mod wait;
+mod waiter;
 
 pub use broadcast::{BroadcastContext, broadcast};
 pub use job_handle::{JobHandle, spawn_job};

@@ -16,7 +16,7 @@ mod tokio_context;
 
 pub(crate) use crate::reactor::ShutDown;
 pub use block_in_place::block_in_place;
-pub use builder::Builder;
+pub use builder::{Builder, WorkerThread};
 pub use context::{EnterGuard, TryCurrentError};
 pub(crate) use global::current_or_global;
 pub use handle::Handle;

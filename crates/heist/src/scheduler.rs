@@ -52,4 +52,6 @@ pub(crate) use refused::one_after_the_other;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
 pub(crate) use sysmon::Sysmon;
-pub(crate) use worker::{Aside, Local, Worker, step_aside, try_submit, with_here, worker_index};
+pub(crate) use worker::{
+    Aside, Local, Step, Worker, step_aside, try_submit, with_here, worker_index,
+};

@@ -19,6 +19,7 @@ mod expect;
 mod items;
 mod libtest;
 mod process;
+mod rayon;
 mod report;
 mod run;
 mod scratch;
@@ -64,6 +65,10 @@ pub struct Args {
     #[arg(long, value_name = "SECS", default_value = "20", value_parser = clap::value_parser!(u64).range(1..))]
     test_timeout: u64,
 
+    /// Leave this test file out
+    #[arg(long, value_name = "FILE")]
+    without: Vec<String>,
+
     /// Write the results to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -101,12 +106,15 @@ pub struct Args {
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Peer {
     Tokio,
+    /// With rayon-core, in whose place heist's is
+    Rayon,
 }
 
 impl Peer {
     fn package(self) -> &'static str {
         match self {
             Peer::Tokio => "tokio",
+            Peer::Rayon => "rayon",
         }
     }
 }
@@ -153,16 +161,23 @@ fn execute(args: &Args, out: &mut dyn Write) -> Result<bool, Error> {
     let peer = args.peer.package();
     let expected_version = expectations.as_ref().map(|expectations| expectations.version.as_str());
     let version = args.peer_version.as_deref().or(expected_version);
-    let source = Source::get(peer, version, &directory.join(peer))?;
-    let known = source.test_files()?;
+    let mut source = Source::get(peer, version, &directory.join(peer))?;
+    if matches!(args.peer, Peer::Rayon) {
+        source = rayon::with_core(source, &directory.join(peer))?;
+    }
+    let mut known = source.test_files()?;
+    if matches!(args.peer, Peer::Rayon) {
+        known.extend(rayon::IN_PACKAGE.map(str::to_owned));
+    }
     if args.list {
         let mut names = known.iter();
         names.try_for_each(|name| writeln!(out, "{name}")).map_err(Error::Output)?;
         return Ok(true);
     }
-    let files = select(&args.files, &known, expectations.as_ref(), peer)?;
+    let mut files = select(&args.files, &known, expectations.as_ref(), peer)?;
+    files.retain(|name| !args.without.contains(name));
     let version = source.package.version.clone();
-    let subject = args.against.name();
+    let subject = args.against.name(peer);
     writeln!(out, "tests of {peer} {version}, against {subject}\n").map_err(Error::Output)?;
     let results =
         run_all(args, &directory, workspace, &source, &files, expectations.as_ref(), out)?;
@@ -175,7 +190,7 @@ fn execute(args: &Args, out: &mut dyn Write) -> Result<bool, Error> {
     match (&args.expect, expectations) {
         (Some(path), Some(old)) if args.bless => bless_file(path, old, &version, &results, out),
         (_, expectations) => {
-            let is_complete = args.files.is_empty();
+            let is_complete = args.files.is_empty() && args.without.is_empty();
             judge(expectations.as_ref(), &results, &known, is_complete, out).map_err(Error::Output)
         }
     }
@@ -214,16 +229,21 @@ fn run_all(
     out: &mut dyn Write,
 ) -> Result<Vec<FileResult>, Error> {
     let unstable = args.unstable || expectations.is_some_and(|e| e.unstable);
-    let place = directory.join(args.peer.package()).join(args.against.name());
-    let scratch = Scratch::create(place, source, files, args.against, workspace)?;
+    let subject = args.against.name(args.peer.package());
+    let place = directory.join(args.peer.package()).join(subject);
+    let is_in_package =
+        |name: &&String| matches!(args.peer, Peer::Rayon) && rayon::is_in_package(name);
+    let (in_package, files): (Vec<&String>, Vec<&String>) = files.iter().partition(is_in_package);
+    let files: Vec<String> = files.into_iter().cloned().collect();
+    let scratch = Scratch::create(place, source, &files, args.against, workspace)?;
     let order = Order {
         manifest: &scratch.manifest(),
         target_dir: &directory.join(if unstable { "target-unstable" } else { "target" }),
-        subject: args.against.name(),
+        subject,
         unstable,
     };
     let say = |round, count| eprintln!("compiling, round {round}: {count} to do");
-    let compiled = compile::compile(&scratch, source, files, order, say)?;
+    let compiled = compile::compile(&scratch, source, &files, order, say)?;
     let hangs = |file: &str, test: &str| expectations.is_some_and(|e| e.hangs(file, test));
     let logs = scratch.root.join("logs");
     fs::create_dir_all(&logs).map_err(Error::file("create", &logs))?;
@@ -231,11 +251,19 @@ fn run_all(
         file: Duration::from_secs(args.timeout),
         test: Duration::from_secs(args.test_timeout),
     };
-    let table = Table::new(compiled.iter().map(|compiled| compiled.name.as_str()));
+    let names = compiled.iter().map(|compiled| &compiled.name).chain(in_package.iter().copied());
+    let table = Table::new(names.map(String::as_str));
     table.header(out).map_err(Error::Output)?;
     let mut results = Vec::new();
     for compiled in compiled {
         let result = run_one(compiled, &scratch.root, &logs, limits, hangs)?;
+        table.row(out, &result).and_then(|()| out.flush()).map_err(Error::Output)?;
+        results.push(result);
+    }
+    for name in in_package {
+        let patch = scratch::patch(args.against, &source.package, workspace);
+        let place = rayon::Place { root: &scratch.root, target_dir: order.target_dir, logs: &logs };
+        let result = rayon::run_in_package(name, source, patch, place, limits)?;
         table.row(out, &result).and_then(|()| out.flush()).map_err(Error::Output)?;
         results.push(result);
     }

@@ -3,9 +3,8 @@
 use super::frame::Outcome;
 use super::heap::{self, Work};
 use super::latch::Latch;
-use super::outside::{park, waiter};
 use super::wait::wait;
-use crate::env::Parker;
+use super::waiter::Waiter;
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global};
 use crate::scheduler::{Header, How, Job, Local, Origin, with_here};
 use std::fmt;
@@ -43,7 +42,7 @@ pub struct BroadcastContext<'a> {
 }
 
 impl BroadcastContext<'_> {
-    fn new(index: usize, workers: usize) -> Self {
+    pub(super) fn new(index: usize, workers: usize) -> Self {
         BroadcastContext { index, workers, _call: PhantomData }
     }
 
@@ -113,8 +112,8 @@ where
     R: Send,
 {
     let workers = handle.num_workers();
-    let waiter = local.map_or_else(waiter, |local| Arc::clone(local.waiter(local.number_of_all())));
-    let part = |index| Part::new(f, index, workers, Arc::clone(&waiter));
+    let waiter = local.map_or_else(Waiter::here, Waiter::of);
+    let part = |index| Part::new(f, index, workers, waiter.clone());
     let parts: Vec<_> = (0..workers).map(part).collect();
     let has_threads = handle.runtime_flavor() == RuntimeFlavor::MultiThread;
     let mine = local.and_then(Local::number_for_calls);
@@ -129,7 +128,7 @@ where
         if *is_called {
             match local {
                 Some(local) => wait(local, &part.latch, || None),
-                None => park(&part.latch, &waiter),
+                None => waiter.wait(&part.latch),
             }
         }
         if *is_called && !part.latch.is_refused() {
@@ -152,7 +151,7 @@ where
 struct Part<'a, F, R> {
     header: Header,
     latch: Latch,
-    waiter: Arc<Parker>,
+    waiter: Waiter,
     f: &'a F,
     index: usize,
     workers: usize,
@@ -160,9 +159,9 @@ struct Part<'a, F, R> {
 }
 
 impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
-    const HOW: How = How { run: Self::run, refuse: Self::refuse };
+    const HOW: How = How { run: Self::run, refuse: Self::refuse, is_framed: false };
 
-    fn new(f: &'a F, index: usize, workers: usize, waiter: Arc<Parker>) -> Self {
+    fn new(f: &'a F, index: usize, workers: usize, waiter: Waiter) -> Self {
         let (header, outcome) = (Header::new(&Self::HOW), Outcome::new());
         Part { header, latch: Latch::new(), waiter, f, index, workers, outcome }
     }
@@ -180,7 +179,7 @@ impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
         let outcome = part.call();
         // SAFETY: (J2) nobody reads it before the latch is set.
         unsafe { part.outcome.put(outcome) };
-        let waiter = Arc::clone(&part.waiter);
+        let waiter = part.waiter.clone();
         part.latch.set(|| waiter.unpark());
     }
 
@@ -189,7 +188,7 @@ impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
     unsafe fn refuse(header: NonNull<Header>) -> bool {
         // SAFETY: (J2) as in run().
         let part = unsafe { header.cast::<Self>().as_ref() };
-        let waiter = Arc::clone(&part.waiter);
+        let waiter = part.waiter.clone();
         part.latch.refuse(|| waiter.unpark());
         true
     }

@@ -20,7 +20,7 @@ pub(super) struct StackJob<F, R> {
 }
 
 impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
-    const HOW: How = How { run: Self::run_stolen, refuse: |_| false };
+    const HOW: How = How { run: Self::run_stolen, refuse: |_| false, is_framed: true };
 
     #[inline(always)]
     pub(super) fn new(closure: F) -> Self {
@@ -66,8 +66,11 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     /// # Safety
     /// As [`Job::new`] was promised.
     unsafe fn run_stolen(header: NonNull<Header>, thief: Option<&Local>, origin: Origin) {
-        let (Some(thief), Origin::Stolen(victim)) = (thief, origin) else {
-            unreachable!("who joins takes the job back itself");
+        let Some(thief) = thief else { unreachable!("it was in the deque of a worker") };
+        // Its own worker runs it in the middle of the first closure, perhaps.
+        let victim = match origin {
+            Origin::Stolen(victim) => victim,
+            Origin::Here => thief.number_of_all(),
         };
         // SAFETY: (J2) the frame stays until the latch is set; the header is the job's first field.
         let job = unsafe { header.cast::<Self>().as_ref() };
@@ -77,9 +80,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(FnContext::new(true))));
         // SAFETY: (J2) nobody reads it before the latch is set.
         unsafe { job.outcome.put(outcome) };
-        // It belongs to the worker, and outlives the frame.
-        let waiter = thief.waiter(victim);
-        job.latch.set(|| waiter.unpark());
+        job.latch.set(|| thief.wake_waiter(victim));
     }
 }
 

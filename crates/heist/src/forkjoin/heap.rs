@@ -46,7 +46,7 @@ pub(super) unsafe fn new<W: Work>(work: W) -> Job {
 }
 
 impl<W: Work> HeapJob<W> {
-    const HOW: How = How { run: Self::run, refuse: Self::refuse };
+    const HOW: How = How { run: Self::run, refuse: Self::refuse, is_framed: false };
 
     /// # Safety
     /// As [`Job::new`] was promised.

@@ -2,7 +2,7 @@
 
 use super::heap::{self, Work};
 use super::wait::wait_until;
-use crate::env::Parker;
+use super::waiter::Waiter;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::blocking::{Closure, NeverWaits};
 use crate::scheduler::{Job, Local, Origin, with_here};
@@ -134,8 +134,7 @@ impl<T> JobHandle<T> {
         let mut join = self.join.take().expect("taken when the handle goes");
         with_here(|local| match local {
             Some(local) => {
-                let waiter = local.waiter(local.number_of_all());
-                if let Poll::Ready(output) = join.poll_output(&waker(waiter)) {
+                if let Poll::Ready(output) = join.poll_output(&waker(Waiter::of(local))) {
                     return output;
                 }
                 let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
@@ -145,14 +144,11 @@ impl<T> JobHandle<T> {
                 output_of(join)
             }
             None => {
-                let waiter = super::outside::waiter();
-                if let Poll::Ready(output) = join.poll_output(&waker(&waiter)) {
+                let waiter = Waiter::here();
+                if let Poll::Ready(output) = join.poll_output(&waker(waiter.clone())) {
                     return output;
                 }
-                let _aside = crate::scheduler::step_aside().ok().flatten();
-                while !join.is_finished() {
-                    waiter.park();
-                }
+                waiter.wait_until(|| join.is_finished(), || {});
                 output_of(join)
             }
         })
@@ -181,8 +177,8 @@ fn output_of<T>(mut join: JoinHandle<T>) -> Result<T, JoinError> {
     }
 }
 
-fn waker(waiter: &Arc<Parker>) -> Waker {
-    struct Unpark(Arc<Parker>);
+fn waker(waiter: Waiter) -> Waker {
+    struct Unpark(Waiter);
 
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -190,7 +186,7 @@ fn waker(waiter: &Arc<Parker>) -> Waker {
         }
     }
 
-    Waker::from(Arc::new(Unpark(Arc::clone(waiter))))
+    Waker::from(Arc::new(Unpark(waiter)))
 }
 
 impl<T> Future for JobHandle<T> {

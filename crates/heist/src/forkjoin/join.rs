@@ -185,6 +185,10 @@ where
             return panic::catch_unwind(AssertUnwindSafe(call));
         }
         local.run_job(popped, Origin::Here);
+        if job.latch.is_set() {
+            // This worker has run it itself, in the middle of the first closure; what lies deeper is others'.
+            break;
+        }
     }
     wait(local, &job.latch, || leapfrog(local, &job.latch));
     // SAFETY: (J2) the latch is set.

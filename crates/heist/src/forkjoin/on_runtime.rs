@@ -2,7 +2,7 @@
 
 use super::heap::{self, Detached};
 use super::job_handle::{JobHandle, spawn_job_on};
-use super::join::join_on;
+use super::join::{FnContext, join_on};
 use super::outside::on_worker;
 use super::scope::{self, Scope, ScopeFifo};
 use crate::runtime::{Handle, current_or_global};
@@ -30,7 +30,7 @@ pub fn current_worker_index() -> Option<usize> {
 /// Which job [`Handle::yield_job`] may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Yield {
-    /// The newest of the calling worker's own.
+    /// The newest of the calling worker's own, or its part of a broadcast.
     Own,
     /// The newest of its own, or if it has none, any.
     Any,
@@ -69,6 +69,20 @@ impl Handle {
         RB: Send,
     {
         join_on(self, |_| a(), |_| b())
+    }
+
+    /// As [`join_context`](crate::join_context), on this runtime.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA + Send,
+        B: FnOnce(FnContext) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        join_on(self, a, b)
     }
 
     /// As [`scope`](crate::scope), on this runtime.
@@ -164,11 +178,11 @@ impl Handle {
     /// that the job may be anything, and may want a lock that the caller holds.
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
         self.with_worker(|local| {
-            let own = || local.pop_job().map(|job| (job, Origin::Here));
-            let job = match which {
-                Yield::Own => own(),
+            let own = || local.pop_job().or_else(|| local.next_call());
+            let job = own().map(|job| (job, Origin::Here)).or_else(|| match which {
+                Yield::Own => None,
                 Yield::Any => local.find_job(),
-            };
+            });
             job.map(|(job, origin)| local.run_job(job, origin)).is_some()
         })
     }

@@ -2,12 +2,11 @@
 
 use super::frame::{Once, Outcome};
 use super::latch::Latch;
-use crate::env::Parker;
+use super::waiter::Waiter;
 use crate::runtime::{Handle, RuntimeFlavor};
-use crate::scheduler::{self, Header, How, Job, Local, Origin};
+use crate::scheduler::{Header, How, Job, Local, Origin};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Calls `f` on a worker of this runtime, which this thread is none of. If the runtime has none that could
 /// come, because it goes down or has no threads, it is called here and without one.
@@ -23,7 +22,7 @@ where
     let visit = Visit {
         header: Header::new(&Visit::<F, R>::HOW),
         latch: Latch::new(),
-        waiter: waiter(),
+        waiter: Waiter::here(),
         closure: Once::new(f),
         outcome: Outcome::new(),
     };
@@ -31,7 +30,7 @@ where
     let job = unsafe { Job::new(NonNull::from(&visit.header)) };
     let is_refused = match handle.scheduler().submit_job(job) {
         Ok(()) => {
-            park(&visit.latch, &visit.waiter);
+            visit.waiter.wait(&visit.latch);
             visit.latch.is_refused()
         }
         Err(_job) => true,
@@ -49,13 +48,13 @@ where
 struct Visit<F, R> {
     header: Header,
     latch: Latch,
-    waiter: Arc<Parker>,
+    waiter: Waiter,
     closure: Once<F>,
     outcome: Outcome<R>,
 }
 
 impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
-    const HOW: How = How { run: Self::run, refuse: Self::refuse };
+    const HOW: How = How { run: Self::run, refuse: Self::refuse, is_framed: false };
 
     /// # Safety
     /// As [`Job::new`] was promised.
@@ -67,7 +66,7 @@ impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(worker)));
         // SAFETY: (J2) nobody reads it before the latch is set.
         unsafe { visit.outcome.put(outcome) };
-        let waiter = Arc::clone(&visit.waiter);
+        let waiter = visit.waiter.clone();
         visit.latch.set(|| waiter.unpark());
     }
 
@@ -76,26 +75,8 @@ impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
     unsafe fn refuse(header: NonNull<Header>) -> bool {
         // SAFETY: (J2) as in run().
         let visit = unsafe { header.cast::<Self>().as_ref() };
-        let waiter = Arc::clone(&visit.waiter);
+        let waiter = visit.waiter.clone();
         visit.latch.refuse(|| waiter.unpark());
         true
     }
-}
-
-/// Sleeps until the latch is set. A worker of another runtime lets others run in its place meanwhile, if
-/// there can be any.
-pub(super) fn park(latch: &Latch, waiter: &Parker) {
-    let _aside = scheduler::step_aside().ok().flatten();
-    latch.fall_asleep();
-    while !latch.is_set() {
-        waiter.park();
-    }
-}
-
-/// Where this thread sleeps while it waits for a job.
-pub(super) fn waiter() -> Arc<Parker> {
-    thread_local! {
-        static WAITER: Arc<Parker> = Arc::new(Parker::new());
-    }
-    WAITER.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Parker::new()))
 }

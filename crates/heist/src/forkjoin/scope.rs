@@ -5,6 +5,7 @@ mod fifo;
 pub use fifo::{ScopeFifo, in_place_scope_fifo, scope_fifo};
 pub(super) use fifo::{in_place_scope_fifo_on, scope_fifo_on};
 
+use super::broadcast::BroadcastContext;
 use super::heap::{self, Work};
 use super::outside::on_worker;
 use super::tally::Tally;
@@ -13,6 +14,7 @@ use crate::scheduler::{Local, with_here};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
 
 /// Calls `f` with a scope in which it can spawn jobs, and returns when all of them have ended: so jobs may
 /// borrow whatever outlives the call. `f` is called on a worker: on this thread if it is one, else on one of
@@ -125,6 +127,31 @@ impl<'scope> Scope<'scope> {
         };
         // SAFETY: (J2) as above.
         with_here(|local| unsafe { self.tally.spawn(local, job) });
+    }
+
+    /// Has every worker of the scope's runtime call `f` once, some time before the scope ends; see
+    /// [`broadcast`](crate::broadcast).
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = AtomicUsize::new(0);
+    /// heist::scope(|s| s.spawn_broadcast(|_, _| _ = calls.fetch_add(1, Ordering::Relaxed)));
+    /// assert_eq!(calls.into_inner(), heist::current_num_workers());
+    /// ```
+    pub fn spawn_broadcast<F>(&self, f: F)
+    where
+        F: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let f = Arc::new(f);
+        let call = |index, workers| {
+            let f = Arc::clone(&f);
+            let f = move |scope: &Scope<'scope>| f(scope, BroadcastContext::new(index, workers));
+            // SAFETY: (J2) as in spawn().
+            unsafe { heap::new(Spawned { scope: self, f }) }
+        };
+        // SAFETY: (J2) as in spawn().
+        unsafe { self.tally.spawn_calls(call) };
     }
 
     /// No more jobs of this scope are begun: those that wait, or are spawned from now on, are dropped. Those that

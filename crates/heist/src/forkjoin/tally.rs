@@ -1,9 +1,8 @@
 //! What a scope knows of its jobs, and how its owner waits for them.
 
 use super::count::Count;
-use super::outside::{park, waiter};
 use super::wait::wait_until;
-use crate::env::Parker;
+use super::waiter::Waiter;
 use crate::runtime::{Handle, RuntimeFlavor};
 use crate::scheduler::{Job, Local, Origin};
 use heist_deque::deque::Mark;
@@ -11,7 +10,7 @@ use heist_sync::{AtomicBool, Ordering};
 use std::any::Any;
 use std::panic;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// What a scope knows of its jobs. It lies in the frame of the scope's owner: whoever has ended the last job
@@ -22,7 +21,7 @@ pub(super) struct Tally {
     owner: *const Local,
     mark: Option<Mark>,
     count: Count,
-    waiter: Arc<Parker>,
+    waiter: Waiter,
     is_cancelled: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -36,10 +35,7 @@ unsafe impl Send for Tally {}
 impl Tally {
     /// For a scope that the calling thread opens, with jobs on this runtime. `local` is its worker there.
     pub(super) fn new(handle: Handle, local: Option<&Local>) -> Self {
-        let waiter = match local {
-            Some(local) => Arc::clone(local.waiter(local.number_of_all())),
-            None => waiter(),
-        };
+        let waiter = local.map_or_else(Waiter::here, Waiter::of);
         Tally {
             handle,
             owner: local.map_or(ptr::null(), ptr::from_ref),
@@ -85,12 +81,32 @@ impl Tally {
         }
     }
 
+    /// Spawns a job for each worker, that `call` makes of its number and how many there are.
+    ///
+    /// # Safety
+    /// As [`spawn`](Self::spawn).
+    pub(super) unsafe fn spawn_calls(&self, call: impl Fn(usize, usize) -> Job) {
+        let (scheduler, workers) = (self.handle.scheduler(), self.handle.num_workers());
+        let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+        // All of them before the first ends, which may be at once.
+        // SAFETY: (J2) as one of the others.
+        (0..workers).for_each(|_| unsafe { self.count.add(false) });
+        for index in 0..workers {
+            let call = call(index, workers);
+            let called = if has_threads { scheduler.call_worker(index, call) } else { Err(call) };
+            if let Err(call) = called {
+                // Nobody may come to run it.
+                call.run(None, Origin::Here);
+            }
+        }
+    }
+
     /// A job has ended, on this worker. The scope may be gone afterwards.
     #[inline]
     pub(super) fn done(&self, local: Option<&Local>) {
         // SAFETY: (J2) on the owner's thread, if it says so.
         if unsafe { self.count.done(self.is_owner(local)) } {
-            let waiter = Arc::clone(&self.waiter);
+            let waiter = self.waiter.clone();
             self.count.set(|| waiter.unpark());
         }
     }
@@ -100,7 +116,7 @@ impl Tally {
         let Some(local) = local else {
             // SAFETY: (J2) the thread that opened the scope.
             unsafe { self.count.merge() };
-            return park(self.count.latch(), &self.waiter);
+            return self.waiter.wait(self.count.latch());
         };
         let fall_asleep = || {
             // SAFETY: (J2) the owner's thread.

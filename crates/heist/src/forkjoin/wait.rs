@@ -1,7 +1,7 @@
 //! What a worker does until a job has ended that another has.
 
 use super::latch::Latch;
-use crate::scheduler::{Job, Local, Origin};
+use crate::scheduler::{Job, Local, Origin, Step};
 use std::thread;
 
 /// So often it looks whether there is something to help with, before it lets other threads run. Guessed.
@@ -27,6 +27,9 @@ pub(super) fn wait_until(
     fall_asleep: impl Fn(),
     help: impl Fn() -> Option<(Job, Origin)>,
 ) {
+    if local.is_fixed() && wait_at_work(local, &is_over, &fall_asleep, &help) {
+        return;
+    }
     let mut looks = 0;
     while !is_over() {
         // A call first: who waits for it may be what is waited for here.
@@ -46,6 +49,40 @@ pub(super) fn wait_until(
             looks = 0;
         }
     }
+}
+
+/// The same where nobody would come in the worker's place: if there is nothing to help with, it does what it
+/// would do if it did not wait, whatever that is. `false`: the runtime goes down, and it is not over.
+fn wait_at_work(
+    local: &Local,
+    is_over: impl Fn() -> bool,
+    fall_asleep: impl Fn(),
+    help: impl Fn() -> Option<(Job, Origin)>,
+) -> bool {
+    let mut looks = 0;
+    while !is_over() {
+        if let Some((job, origin)) = help() {
+            local.go_on();
+            local.run_job(job, origin);
+            looks = 0;
+            continue;
+        }
+        match local.step_while_waiting() {
+            None => return false,
+            Some(Step::Ran) => looks = 0,
+            Some(_) if looks < YIELDS => {
+                thread::yield_now();
+                looks += 1;
+            }
+            Some(_) => {
+                fall_asleep();
+                local.sleep_while_waiting(&is_over);
+                looks = 0;
+            }
+        }
+    }
+    local.go_on();
+    true
 }
 
 /// Of a stack job that was stolen: what its own worker has left, and then what its thief has (J3).

@@ -2,15 +2,18 @@
 
 #[cfg(feature = "test-util")]
 mod start_paused;
+mod threads;
 
-use super::context::{self, Polling};
+pub use threads::WorkerThread;
+
+use super::context;
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
 use crate::env::{Cores, ThreadSpec, companion};
 use crate::metrics::HistogramConfiguration;
 use crate::reactor::timers::Clock;
 use crate::reactor::{self, Reactors};
-use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Sysmon, Worker, blocking};
+use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Sysmon, blocking};
 use crate::stall::StallConfig;
 use std::fmt;
 use std::io;
@@ -382,6 +385,15 @@ impl Builder {
     /// If a thread cannot be started, or the files that [`enable_io`](Self::enable_io) needs cannot be
     /// opened. Threads that were started before are stopped again, and have ended when this returns.
     pub fn build(&mut self) -> io::Result<Runtime> {
+        self.build_by(false, |thread| thread.start().map(Some))
+    }
+
+    /// Builds a runtime whose workers' threads are started by `start`, which may leave that to others.
+    fn build_by(
+        &mut self,
+        is_fixed: bool,
+        mut start: impl FnMut(WorkerThread) -> io::Result<Option<thread::JoinHandle<()>>>,
+    ) -> io::Result<Runtime> {
         let workers = match (self.flavor, self.workers) {
             (RuntimeFlavor::CurrentThread, _) => 1,
             (RuntimeFlavor::MultiThread, Some(workers)) => workers,
@@ -395,6 +407,7 @@ impl Builder {
             threads.cores = Cores::of_this_thread();
         }
         let mut config = self.config(workers, threads.clone());
+        config.is_fixed = is_fixed;
         if self.has_io || self.has_time || self.starts_paused {
             let reactors = Reactors::new(reactor::Config {
                 seats: workers,
@@ -426,9 +439,10 @@ impl Builder {
             match flavor {
                 RuntimeFlavor::CurrentThread => runtime.driver = Some(Driver::new(worker)),
                 RuntimeFlavor::MultiThread => {
-                    let thread = start(threads.clone(), index, worker, handle.clone())
-                        .map_err(|error| not_started(index, count, &error))?;
-                    runtime.threads.push(thread);
+                    let thread = WorkerThread::new(threads.clone(), index, worker, handle.clone());
+                    let thread =
+                        start(thread).map_err(|error| not_started(index, count, &error))?;
+                    runtime.threads.extend(thread);
                 }
             }
         }
@@ -451,6 +465,7 @@ impl Builder {
             blocking: blocking::Config { limits: self.blocking.clone(), threads },
             poll_times: self.counts_poll_times.then(|| self.poll_times.clone()),
             thread_per_core: self.thread_per_core,
+            is_fixed: false,
             stall: self.stall.clone(),
             reactors: None,
             refuse: |scheduler, task| {
@@ -461,23 +476,6 @@ impl Builder {
             call_spare: super::blocking::call_spare,
         }
     }
-}
-
-fn start(
-    threads: ThreadSpec,
-    index: usize,
-    worker: Worker,
-    handle: Handle,
-) -> io::Result<thread::JoinHandle<()>> {
-    threads.thread()?.spawn(move || {
-        threads.bind_worker(index);
-        let _entered = context::enter(&handle);
-        threads.started();
-        let polling = Polling::begin();
-        worker.run();
-        drop(polling);
-        threads.stopping();
-    })
 }
 
 /// It is in the runtime, as what it calls may be code of others.

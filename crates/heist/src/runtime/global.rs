@@ -7,6 +7,22 @@ use std::sync::OnceLock;
 
 const VARIABLE: &str = "HEIST_WORKERS";
 
+impl Handle {
+    /// The runtime of the calling thread, or if it is in none the global one, which is started now if it is not running yet.
+    ///
+    /// ```
+    /// let handle = heist::runtime::Handle::current_or_global();
+    /// assert_eq!(handle.join(|| 1, || 2), (1, 2));
+    /// ```
+    ///
+    /// # Panics
+    /// If the global runtime is needed and cannot be started, or `HEIST_WORKERS` is nonsense.
+    #[track_caller]
+    pub fn current_or_global() -> Handle {
+        current_or_global()
+    }
+}
+
 /// The current runtime, or the global one, which is started now if it is not running yet.
 #[track_caller]
 pub(crate) fn current_or_global() -> Handle {

@@ -16,6 +16,8 @@ pub(crate) struct How {
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
     /// The runtime goes down, and nobody else has run it. `false` if it has to be run all the same.
     pub(crate) refuse: unsafe fn(NonNull<Header>) -> bool,
+    /// Whether it lies in a frame whose worker looks for it where it pushed it.
+    pub(crate) is_framed: bool,
 }
 
 /// Where a job was taken from.
@@ -57,6 +59,12 @@ impl Job {
         self.0
     }
 
+    /// See [`How::is_framed`].
+    pub(super) fn is_framed(&self) -> bool {
+        // SAFETY: (J1) alive until it has been run.
+        unsafe { self.0.as_ref() }.how.is_framed
+    }
+
     /// Runs it on the calling thread, whose worker this is, if it has one.
     pub(crate) fn run(self, worker: Option<&Local>, origin: Origin) {
         // SAFETY: (J1) alive until it has been run, which this right is for.
@@ -72,6 +80,14 @@ impl Job {
         // SAFETY: (J1) as above.
         (!unsafe { (how.refuse)(self.0) }).then_some(self)
     }
+}
+
+/// A job that does nothing: it makes the worker that it is for look around.
+pub(super) fn nothing() -> Job {
+    static HOW: How = How { run: |_, _, _| {}, refuse: |_| true, is_framed: false };
+    static NOTHING: Header = Header { how: &HOW };
+    // SAFETY: (J1) it lives for ever, and nothing is all it does, as often as one likes.
+    unsafe { Job::new(NonNull::from(&NOTHING)) }
 }
 
 /// A queue of jobs behind a lock: that of all workers, for what comes from outside, or that of one.

@@ -52,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) poll_times: Option<HistogramConfiguration>,
     /// Whether every task is pinned: nobody takes another's.
     pub(crate) thread_per_core: bool,
+    /// Whether the workers' threads are all there are: nobody stands in for one that waits.
+    pub(crate) is_fixed: bool,
     pub(crate) stall: StallConfig,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
@@ -63,9 +65,9 @@ pub(crate) struct Config {
 
 impl Config {
     /// Whether a worker that is stuck or steps aside gives its seat to another. Where tasks are all
-    /// pinned no other could run them.
+    /// pinned no other could run them, and where threads are fixed there is no other.
     pub(crate) fn lends_seats(&self) -> bool {
-        self.flavor == RuntimeFlavor::MultiThread && !self.thread_per_core
+        self.flavor == RuntimeFlavor::MultiThread && !self.thread_per_core && !self.is_fixed
     }
 
     /// Whether there is anything that sysmon could be needed for.

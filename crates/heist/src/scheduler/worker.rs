@@ -174,15 +174,28 @@ impl Worker {
         }
     }
 
-    /// Steps until the runtime goes down.
-    pub(crate) fn run(self) {
+    /// Steps until the runtime goes down; calls `begin` before, and `end` after that.
+    pub(crate) fn run(self, begin: impl FnOnce(), end: impl FnOnce()) {
         let local = &self.local;
         let entered = Entered::new(local);
+        begin();
         while local.work() == Step::Unseated && local.come_home() {}
         local.finish_jobs();
+        end();
         // What tasks do when they are dropped below finds no worker here, and a closed runtime.
         drop(entered);
         local.scheduler.wake_all();
+    }
+}
+
+impl Worker {
+    /// Makes the worker that of this thread, to its end. What comes to it is run while the thread waits for a job,
+    /// or yields to one.
+    pub(crate) fn stay_here(self) {
+        // The thread may use it as long as it lives, and there is no moment when it could be freed.
+        let local = &Box::leak(Box::new(self)).local;
+        std::mem::forget(Entered::new(local));
+        local.next_tick();
     }
 }
 

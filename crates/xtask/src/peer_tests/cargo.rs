@@ -27,6 +27,13 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
 }
 
+impl Package {
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        self.manifest_path.parent().expect("a manifest is in a directory")
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Dependency {
     pub name: String,
@@ -87,7 +94,22 @@ pub fn build(order: Order<'_>, tests: &[&str]) -> Result<Build, Error> {
     Ok(build)
 }
 
-fn cargo(subcommand: &str, manifest: &Path) -> Command {
+/// Builds the unit tests of a package by this command, and says which program they are.
+pub fn unit_program(mut command: Command) -> Result<PathBuf, Error> {
+    let doing = "build the unit tests";
+    let output = output(&mut command, doing)?;
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let mut program = messages.filter_map(|message| match message {
+        Line::CompilerArtifact { executable, .. } => executable,
+        _ => None,
+    });
+    let said = || "(no program)".to_owned();
+    program.next_back().ok_or_else(|| Error::Cargo { doing, said: said() })
+}
+
+/// A call of cargo for the package at `manifest`.
+pub fn cargo(subcommand: &str, manifest: &Path) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.arg(subcommand).arg("--manifest-path").arg(manifest);

@@ -58,7 +58,7 @@ fn prepare(root: &Path, heist: &str) -> Source {
         features: BTreeMap::new(),
         dependencies: vec![],
     };
-    Source { package, tests: root.join("peer/tests") }
+    Source { package, tests: root.join("peer/tests"), others: vec![] }
 }
 
 fn run(root: &Path, heist: &str) -> Result<Vec<FileResult>, Error> {

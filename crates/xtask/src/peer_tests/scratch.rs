@@ -16,20 +16,20 @@ pub enum Against {
     /// This workspace's crate.
     Heist,
     /// The peer itself: whatever does not pass then, is not heist's fault.
-    Tokio,
+    Peer,
 }
 
 impl Against {
     /// The crate's name.
-    pub fn name(self) -> &'static str {
+    pub fn name(self, peer: &'static str) -> &'static str {
         match self {
             Against::Heist => "heist",
-            Against::Tokio => "tokio",
+            Against::Peer => peer,
         }
     }
 }
 
-/// The features that the tests ask for with `#![cfg(feature = …)]`. Without them the files are
+/// The features that Tokio's tests ask for with `#![cfg(feature = …)]`. Without them the files are
 /// empty and pass.
 const FEATURES: [&str; 2] = ["full", "test-util"];
 
@@ -61,7 +61,10 @@ impl Scratch {
         write_if_new(&scratch.root.join("src/lib.rs"), "")?;
         let texts = read_all(&source.tests)?;
         let subject = subject(against, &source.package, workspace);
-        let manifest = manifest(&source.package, subject, files, &texts);
+        let mut manifest = manifest(&source.package, subject, files, &texts);
+        if let Some(patch) = patch(against, &source.package, workspace) {
+            manifest.insert("patch".into(), patch.into());
+        }
         write_if_new(&scratch.manifest(), &manifest.to_string())?;
         // The dependencies of heist are then those that it is tested with elsewhere.
         let lock = scratch.root.join("Cargo.lock");
@@ -85,7 +88,7 @@ impl Scratch {
 }
 
 /// Keeps the time of a file that does not change, so that cargo does not build it again.
-fn write_if_new(path: &Path, text: &str) -> Result<(), Error> {
+pub fn write_if_new(path: &Path, text: &str) -> Result<(), Error> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
@@ -131,19 +134,26 @@ fn read_all(directory: &Path) -> Result<String, Error> {
 /// The entry for the crate under test.
 fn subject(against: Against, peer: &Package, workspace: &Path) -> Table {
     let mut entry = Table::new();
-    match against {
-        Against::Heist => {
-            let path = workspace.join("crates").join(against.name());
-            entry.insert("package".into(), against.name().into());
-            entry.insert("path".into(), path.to_string_lossy().into_owned().into());
-            entry.insert("features".into(), vec!["test-util"].into());
-        }
-        Against::Tokio => {
-            entry.insert("version".into(), format!("={}", peer.version).into());
-        }
+    if against == Against::Heist && peer.name == "tokio" {
+        let path = workspace.join("crates/heist");
+        entry.insert("package".into(), "heist".into());
+        entry.insert("path".into(), path.to_string_lossy().into_owned().into());
+    } else {
+        entry.insert("version".into(), format!("={}", peer.version).into());
     }
-    entry.insert("features".into(), FEATURES.map(Value::from).to_vec().into());
+    if peer.name == "tokio" {
+        entry.insert("features".into(), FEATURES.map(Value::from).to_vec().into());
+    }
     entry
+}
+
+/// What is replaced below the peer: rayon is the same, on another rayon-core.
+pub fn patch(against: Against, peer: &Package, workspace: &Path) -> Option<Table> {
+    let path = workspace.join("compat/rayon-core").to_string_lossy().into_owned();
+    let entry = Table::from_iter([("path".to_owned(), path.into())]);
+    let packages = Table::from_iter([("rayon-core".to_owned(), entry.into())]);
+    let is_patched = against == Against::Heist && peer.name == "rayon";
+    is_patched.then(|| Table::from_iter([("crates-io".to_owned(), packages.into())]))
 }
 
 fn manifest(peer: &Package, subject: Table, files: &[String], texts: &str) -> Table {
@@ -160,6 +170,10 @@ fn manifest(peer: &Package, subject: Table, files: &[String], texts: &str) -> Ta
 
     let mut profile = Table::new();
     profile.insert("debug".into(), "line-tables-only".into());
+    if peer.name == "rayon" {
+        // Its tests compute much, and deep.
+        profile.insert("opt-level".into(), 1.into());
+    }
 
     let test = |name: &String| {
         let mut test = Table::new();
@@ -289,7 +303,7 @@ mod tests {
         let heist = &made(Against::Heist)["dev-dependencies"]["tokio"];
         assert_eq!(heist["package"].as_str(), Some("heist"));
         assert_eq!(heist["path"].as_str(), Some("root/crates/heist"));
-        let tokio = &made(Against::Tokio)["dev-dependencies"]["tokio"];
+        let tokio = &made(Against::Peer)["dev-dependencies"]["tokio"];
         assert_eq!(tokio["version"].as_str(), Some("=1.2.3"));
         for subject in [heist, tokio] {
             assert_eq!(subject["features"], FEATURES.to_vec().into());

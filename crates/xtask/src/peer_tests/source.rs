@@ -12,6 +12,8 @@ pub struct Source {
     pub package: Package,
     /// Where its test files are.
     pub tests: PathBuf,
+    /// The packages that it depends on.
+    pub others: Vec<Package>,
 }
 
 impl Source {
@@ -29,26 +31,31 @@ impl Source {
             fs::remove_file(directory.join("Cargo.lock")).ok();
         }
         let metadata = cargo::metadata(&manifest, &[], "get the peer's package")?;
-        let package = metadata.packages.into_iter().find(|package| package.name == peer);
-        let package = package.expect("cargo resolves what the manifest depends on");
-        let root = package.manifest_path.parent().expect("a manifest is in a directory");
-        Ok(Source { tests: root.join("tests"), package })
+        let mut others = metadata.packages;
+        let index = others.iter().position(|package| package.name == peer);
+        let package = others.swap_remove(index.expect("cargo resolves what is depended on"));
+        Ok(Source { tests: package.root().join("tests"), package, others })
     }
 
     /// The names of the test files, without `.rs`, in alphabetical order.
     pub fn test_files(&self) -> Result<Vec<String>, Error> {
-        let unreadable = || Error::file("read", &self.tests);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.tests).map_err(unreadable())? {
-            let path = entry.map_err(unreadable())?.path();
-            let is_rust = path.extension().is_some_and(|extension| extension == "rs");
-            if let Some(stem) = path.file_stem().filter(|_| is_rust && path.is_file()) {
-                names.push(stem.to_string_lossy().into_owned());
-            }
-        }
-        names.sort();
-        Ok(names)
+        rust_files(&self.tests)
     }
+}
+
+/// The names of the Rust files in a directory, without `.rs`, in alphabetical order.
+pub fn rust_files(directory: &Path) -> Result<Vec<String>, Error> {
+    let unreadable = || Error::file("read", directory);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory).map_err(unreadable())? {
+        let path = entry.map_err(unreadable())?.path();
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        if let Some(stem) = path.file_stem().filter(|_| is_rust && path.is_file()) {
+            names.push(stem.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 fn manifest_text(peer: &str, version: Option<&str>) -> String {

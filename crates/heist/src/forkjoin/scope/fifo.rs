@@ -1,5 +1,7 @@
 //! A scope whose oldest job is run first.
 
+use crate::forkjoin::broadcast::BroadcastContext;
+use crate::forkjoin::heap::{self, Work};
 use crate::forkjoin::outside::on_worker;
 use crate::forkjoin::tally::Tally;
 use crate::runtime::{Handle, current_or_global};
@@ -8,7 +10,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// As [`scope`](crate::scope), but jobs are run in the order in which they were spawned, as far as one
 /// worker runs them.
@@ -101,7 +103,7 @@ pub struct ScopeFifo<'scope> {
 type Spawned<'scope> = Box<dyn FnOnce(&ScopeFifo<'scope>) + Send + 'scope>;
 
 impl<'scope> ScopeFifo<'scope> {
-    const HOW: How = How { run: Self::run_oldest, refuse: |_| false };
+    const HOW: How = How { run: Self::run_oldest, refuse: |_| false, is_framed: false };
 
     /// Spawns a job, which may spawn more. It runs some time before the scope ends, on any worker.
     pub fn spawn_fifo<F>(&self, f: F)
@@ -113,6 +115,23 @@ impl<'scope> ScopeFifo<'scope> {
         let job = || unsafe { Job::new(NonNull::from(&self.header)) };
         // SAFETY: (J2) as above.
         with_here(|local| unsafe { self.tally.spawn(local, job) });
+    }
+
+    /// As [`Scope::spawn_broadcast`](super::Scope::spawn_broadcast).
+    pub fn spawn_broadcast<F>(&self, f: F)
+    where
+        F: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let f = Arc::new(f);
+        let call = |index, workers| {
+            let f = Arc::clone(&f);
+            let f =
+                move |scope: &ScopeFifo<'scope>| f(scope, BroadcastContext::new(index, workers));
+            // SAFETY: (J2) the scope is not left before the job has ended, and `f` outlives it.
+            unsafe { heap::new(Called { scope: self, f }) }
+        };
+        // SAFETY: (J2) as above.
+        unsafe { self.tally.spawn_calls(call) };
     }
 
     /// As [`Scope::cancel`](super::Scope::cancel).
@@ -138,6 +157,26 @@ impl<'scope> ScopeFifo<'scope> {
     fn list(&self) -> std::sync::MutexGuard<'_, VecDeque<Spawned<'scope>>> {
         // Nothing panics with the lock held.
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One worker's part of a broadcast.
+struct Called<'scope, F> {
+    scope: *const ScopeFifo<'scope>,
+    f: F,
+}
+
+// SAFETY: (J2) the scope is Sync, and alive.
+unsafe impl<F: Send> Send for Called<'_, F> {}
+
+impl<'scope, F: FnOnce(&ScopeFifo<'scope>) + Send> Work for Called<'scope, F> {
+    const IS_MANDATORY: bool = true;
+
+    fn run(self, worker: Option<&Local>) {
+        // SAFETY: (J2) the scope is not left before this job is done.
+        let scope = unsafe { &*self.scope };
+        scope.tally.call(|| (self.f)(scope));
+        scope.tally.done(worker);
     }
 }
 

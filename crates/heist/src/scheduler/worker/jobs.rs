@@ -1,8 +1,8 @@
 //! A worker's jobs: its deque, when jobs have their turn, and how it waits for one that others have.
 
-use super::{LOCAL, Local};
+use super::{LOCAL, Local, Step};
 use crate::env::Parker;
-use crate::scheduler::jobs::{Job, Origin};
+use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
 use heist_deque::Steal;
 use heist_deque::deque::{self, Mark};
@@ -120,6 +120,12 @@ impl Local {
         (!self.is_spare()).then_some(self.index)
     }
 
+    /// Whether nobody stands in for a worker of this runtime that waits.
+    #[inline]
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.scheduler.config.is_fixed
+    }
+
     /// Its scheduler, to be kept.
     pub(crate) fn scheduler(&self) -> Scheduler {
         self.scheduler.clone()
@@ -131,9 +137,14 @@ impl Local {
         ptr::eq(self.scheduler.address(), scheduler.address())
     }
 
-    /// Whom to unpark when the worker of this number waits for a job.
-    pub(crate) fn waiter(&self, number: usize) -> &Arc<Parker> {
-        &self.scheduler.remotes[number].waiter
+    /// Where it sleeps while it waits for a job, if it gives its seat away for that.
+    pub(crate) fn waiter(&self) -> &Arc<Parker> {
+        &self.remote().waiter
+    }
+
+    /// The worker of this number waits for a job, and sleeps: that has ended.
+    pub(crate) fn wake_waiter(&self, number: usize) {
+        self.scheduler.wake_waiter(number);
     }
 
     /// `f` calls nothing that could come back here: what is in the deque are pointers.
@@ -156,7 +167,7 @@ impl Local {
 
     /// Runs a job that nobody has to be robbed for, if there is one (W1).
     pub(super) fn step_job(&self) -> bool {
-        let own = self.next_call().or_else(|| self.pop_job()).map(|job| (job, Origin::Here));
+        let own = self.pop_job().or_else(|| self.next_call()).map(|job| (job, Origin::Here));
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
         self.run_between_tasks(job, origin);
@@ -189,7 +200,18 @@ impl Local {
 impl Local {
     /// Runs a job, in the middle of another or of a poll perhaps.
     pub(crate) fn run_job(&self, job: Job, origin: Origin) {
+        if origin == Origin::Here && job.is_framed() {
+            self.hold_place();
+        }
         job.run(Some(self), origin);
+    }
+
+    /// A job of a frame further down on this worker's own stack was taken out of the deque, not by its frame.
+    /// That must not take what comes to the same place next for its own: so something lies there, and on
+    /// top of that.
+    #[cold]
+    fn hold_place(&self) {
+        self.with_deque(|deque| (0..2).for_each(|_| deque.push(jobs::nothing())));
     }
 
     /// A job for this worker alone.
@@ -208,7 +230,7 @@ impl Local {
     }
 
     /// Gives the seat away (L5), and sleeps until `is_over` or there is a call. To be unparked by
-    /// [`waiter`](Self::waiter).
+    /// [`wake_waiter`](Self::wake_waiter).
     pub(crate) fn sleep_aside(&self, is_over: impl Fn() -> bool) {
         let lends = self.scheduler.config.lends_seats() && self.tick.get() % 2 == 0;
         if lends {
@@ -224,7 +246,39 @@ impl Local {
     }
 }
 
+/// For a worker that waits for a job, on a runtime where nobody stands in for it.
+impl Local {
+    /// Does one step of its ordinary work; `None` if the runtime goes down.
+    pub(crate) fn step_while_waiting(&self) -> Option<Step> {
+        let step = self.step();
+        debug_assert!(step != Step::Unseated, "a seat is lent though threads are fixed");
+        (step != Step::Down).then_some(step)
+    }
+
+    /// Sleeps on its seat until there is something to do, or until it is woken by
+    /// [`wake_waiter`](Self::wake_waiter) because it `is_over`.
+    pub(crate) fn sleep_while_waiting(&self, is_over: impl Fn() -> bool) {
+        self.idle(is_over);
+    }
+
+    /// It goes on with what it does: whoever looks for work is not this worker.
+    pub(crate) fn go_on(&self) {
+        self.found();
+        self.next_tick();
+    }
+}
+
 impl Shared {
+    /// As [`Local::wake_waiter`], from anywhere.
+    pub(crate) fn wake_waiter(&self, worker: usize) {
+        if self.config.is_fixed {
+            // It sleeps on its seat, where a call finds it. If it does not take any more, it is awake.
+            drop(self.call_worker(worker, jobs::nothing()));
+        } else {
+            self.remotes[worker].waiter.unpark();
+        }
+    }
+
     /// A job from outside; it comes back when the runtime goes down.
     pub(crate) fn submit_job(&self, job: Job) -> Result<(), Job> {
         self.jobs.push(job, Origin::Here)?;

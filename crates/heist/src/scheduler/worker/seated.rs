@@ -275,11 +275,15 @@ pub(in crate::scheduler) fn outside<R>(f: impl FnOnce() -> R) -> R {
 pub(crate) struct Alone;
 
 /// The calling thread's worker steps aside, for the rest of its poll. `None` if the thread is no
-/// worker's, or runs no task. An error if there is no other that could run in its place, ever.
+/// worker's, runs no task, or nobody would come in its place. An error if there is no other that could run in its place, ever.
 pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     let here = LOCAL.try_with(std::cell::Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     let Some(local) = (unsafe { here.as_ref() }) else { return Ok(None) };
+    if local.is_fixed() {
+        // Others go on without it, and take what it has.
+        return Ok(None);
+    }
     if !local.scheduler.config.lends_seats() {
         return Err(Alone);
     }

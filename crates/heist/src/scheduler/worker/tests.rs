@@ -49,6 +49,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         blocking,
         poll_times: None,
         thread_per_core: false,
+        is_fixed: false,
         stall: crate::stall::StallConfig::default(),
         reactors: None,
         refuse: |_, task| drop(task),

@@ -35,8 +35,8 @@ impl Crew {
         let _sockets = (0..seats).map(socket).collect();
         let config = Config { reactors: Some(reactors.clone()), ..config_of(seats, 0, None) };
         let (scheduler, workers) = Scheduler::new(config);
-        let threads =
-            workers.into_iter().map(|worker| thread::spawn(move || worker.run())).collect();
+        let run = |worker: Worker| thread::spawn(move || worker.run(|| {}, || {}));
+        let threads = workers.into_iter().map(run).collect();
         Crew { scheduler, reactors, threads, _sockets }
     }
 

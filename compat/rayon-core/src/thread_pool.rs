@@ -1,0 +1,204 @@
+//! A pool of threads, and what can be asked about the current one.
+
+use crate::broadcast::{BroadcastContext, broadcast_on, spawn_broadcast_on};
+use crate::pool::{Pool, Use};
+use crate::scope::{Scope, ScopeFifo};
+use crate::spawn::{spawn_fifo_on, spawn_on};
+use crate::yielding::{self, Yield, yield_on};
+use crate::{global, member};
+use std::fmt;
+use std::sync::Arc;
+
+/// A pool of threads. When it is dropped its threads end, after they have run what was spawned; nobody
+/// waits for them.
+///
+/// ```
+/// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+/// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+/// ```
+pub struct ThreadPool {
+    owner: Use,
+}
+
+impl ThreadPool {
+    pub(crate) fn new_for(owner: Use) -> Self {
+        ThreadPool { owner }
+    }
+
+    /// Builds a pool.
+    ///
+    /// # Errors
+    /// As [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
+    #[deprecated(note = "use `ThreadPoolBuilder::build`")]
+    #[allow(deprecated)]
+    pub fn new(configuration: crate::Configuration) -> Result<Self, Box<dyn std::error::Error>> {
+        configuration.build()
+    }
+
+    fn pool(&self) -> &Arc<Pool> {
+        self.owner.pool()
+    }
+
+    /// Calls `f` on a thread of the pool, and returns what it returns: [`join`](crate::join) and the like in it
+    /// are the pool's. A thread of another pool runs that one's jobs meanwhile.
+    ///
+    /// # Panics
+    /// If `f` does.
+    pub fn install<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce() -> R + Send,
+        R: Send,
+    {
+        self.pool().handle.install(f)
+    }
+
+    /// As [`broadcast`](crate::broadcast), on this pool.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
+    where
+        F: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        broadcast_on(self.pool(), f)
+    }
+
+    /// How many threads it has.
+    pub fn current_num_threads(&self) -> usize {
+        self.pool().num_threads()
+    }
+
+    /// The number of the calling thread, if it is one of the pool's.
+    pub fn current_thread_index(&self) -> Option<usize> {
+        member::index().filter(|_| member::is_of(self.pool()))
+    }
+
+    /// Whether the calling thread, if it is one of the pool's, has jobs that nobody has taken.
+    pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
+        self.pool().handle.has_pending_jobs()
+    }
+
+    /// As [`join`](crate::join), on this pool.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.pool().handle.join(a, b)
+    }
+
+    /// As [`scope`](crate::scope), on this pool.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn scope<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.pool().handle.scope(|scope| f(Scope::of(scope)))
+    }
+
+    /// As [`scope_fifo`](crate::scope_fifo), on this pool.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn scope_fifo<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.pool().handle.scope_fifo(|scope| f(ScopeFifo::of(scope)))
+    }
+
+    /// As [`in_place_scope`](crate::in_place_scope), with jobs on this pool.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn in_place_scope<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        self.pool().handle.in_place_scope(|scope| f(Scope::of(scope)))
+    }
+
+    /// As [`in_place_scope_fifo`](crate::in_place_scope_fifo), with jobs on this pool.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn in_place_scope_fifo<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&ScopeFifo<'scope>) -> R,
+    {
+        self.pool().handle.in_place_scope_fifo(|scope| f(ScopeFifo::of(scope)))
+    }
+
+    /// As [`spawn`](crate::spawn), on this pool.
+    pub fn spawn<F>(&self, f: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        spawn_on(self.pool(), f);
+    }
+
+    /// As [`spawn_fifo`](crate::spawn_fifo), on this pool.
+    pub fn spawn_fifo<F>(&self, f: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        spawn_fifo_on(self.pool(), f);
+    }
+
+    /// As [`spawn_broadcast`](crate::spawn_broadcast), on this pool.
+    pub fn spawn_broadcast<F>(&self, f: F)
+    where
+        F: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        spawn_broadcast_on(self.pool(), f);
+    }
+
+    /// As [`yield_now`](crate::yield_now), if the calling thread is one of the pool's.
+    pub fn yield_now(&self) -> Option<Yield> {
+        yield_on(&self.pool().handle, heist::Yield::Any)
+    }
+
+    /// As [`yield_local`](crate::yield_local), if the calling thread is one of the pool's.
+    pub fn yield_local(&self) -> Option<Yield> {
+        yield_on(&self.pool().handle, heist::Yield::Own)
+    }
+}
+
+impl fmt::Debug for ThreadPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPool")
+            .field("num_threads", &self.current_num_threads())
+            .field("id", &self.pool().handle.id())
+            .finish()
+    }
+}
+
+/// How many threads the current pool has, or the global one.
+pub fn current_num_threads() -> usize {
+    match global::current() {
+        Some(pool) => pool.num_threads(),
+        None => heist::current_num_workers(),
+    }
+}
+
+/// The number of the calling thread in its pool, from 0 on; `None` if it is no thread of a pool.
+#[inline]
+pub fn current_thread_index() -> Option<usize> {
+    let of_heist = || if global::is_built() { None } else { heist::current_worker_index() };
+    member::index().or_else(of_heist)
+}
+
+/// Whether the calling thread, if it is one of a pool's, has jobs that nobody has taken.
+pub fn current_thread_has_pending_tasks() -> Option<bool> {
+    yielding::here()?.has_pending_jobs()
+}

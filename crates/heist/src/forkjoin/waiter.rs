@@ -1,0 +1,69 @@
+//! Who waits for a job, and how that one is woken.
+
+use super::latch::Latch;
+use super::wait::wait_until;
+use crate::env::Parker;
+use crate::scheduler::{self, Local, Scheduler, with_here};
+use std::sync::Arc;
+
+/// A thread that waits for a job, as whoever runs the job sees it. It outlives the frame of the job.
+#[derive(Clone)]
+pub(super) enum Waiter {
+    /// It sleeps here.
+    Parked(Arc<Parker>),
+    /// It is a worker of a runtime with fixed threads, and sleeps on its seat.
+    Seated(Scheduler, usize),
+}
+
+impl Waiter {
+    /// The worker of this thread.
+    pub(super) fn of(local: &Local) -> Self {
+        match local.is_fixed() {
+            true => Waiter::Seated(local.scheduler(), local.number_of_all()),
+            false => Waiter::Parked(Arc::clone(local.waiter())),
+        }
+    }
+
+    /// This thread, which waits for a job of a runtime that it is no worker of.
+    pub(super) fn here() -> Self {
+        thread_local! {
+            static PARKER: Arc<Parker> = Arc::new(Parker::new());
+        }
+        let parker = || PARKER.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Parker::new()));
+        with_here(|local| match local {
+            Some(local) if local.is_fixed() => Waiter::of(local),
+            _ => Waiter::Parked(parker()),
+        })
+    }
+
+    /// For who has set the latch.
+    pub(super) fn unpark(&self) {
+        match self {
+            Waiter::Parked(parker) => parker.unpark(),
+            Waiter::Seated(scheduler, worker) => scheduler.wake_waiter(*worker),
+        }
+    }
+
+    /// For the thread that is [`here`](Self::here): waits until the latch is set. A worker of another
+    /// runtime lets others run in its place meanwhile, or else runs what there is.
+    pub(super) fn wait(&self, latch: &Latch) {
+        self.wait_until(|| latch.is_set(), || latch.fall_asleep());
+    }
+
+    /// As [`wait`](Self::wait), until it `is_over`; see [`wait_until`].
+    pub(super) fn wait_until(&self, is_over: impl Fn() -> bool, fall_asleep: impl Fn()) {
+        match self {
+            Waiter::Parked(parker) => {
+                let _aside = scheduler::step_aside().ok().flatten();
+                fall_asleep();
+                while !is_over() {
+                    parker.park();
+                }
+            }
+            Waiter::Seated(..) => with_here(|local| {
+                let local = local.expect("a worker with a seat does not step aside");
+                wait_until(local, is_over, fall_asleep, || None);
+            }),
+        }
+    }
+}
