@@ -33,6 +33,12 @@ pub(crate) const LATCH_SET_RELAXED: Canary = Canary::new("latch set relaxed");
 pub(crate) const LATCH_SLEEPER_FORGOTTEN: Canary = Canary::new("latch sleeper forgotten");
 /// A waiter goes to sleep without saying so first.
 pub(crate) const LATCH_SLEEP_SILENT: Canary = Canary::new("latch sleep silent");
+/// The last job of a scope that others end is not seen by the owner with what it did.
+pub(crate) const COUNT_DONE_RELAXED: Canary = Canary::new("count done relaxed");
+/// The owner of a scope adds its part, and does not look whether that was the last.
+pub(crate) const COUNT_MERGE_BLIND: Canary = Canary::new("count merge blind");
+/// A scope's count starts at zero: others come to zero though the owner has not added its part.
+pub(crate) const COUNT_UNBIASED: Canary = Canary::new("count unbiased");
 /// A thief overwrites what a waiter has said when it says who it is.
 pub(crate) const LATCH_THIEF_STORES: Canary = Canary::new("latch thief stores");
 /// A worker goes to sleep without looking once more.

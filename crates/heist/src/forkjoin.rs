@@ -7,7 +7,7 @@
 //! | `latch` | whether a job has ended, and who waits for that |
 //! | `frame` | a job in the frame of who waits for it |
 //! | `heap` | a job in a block of its own |
-//! | `scope`, `tally` | any number of closures, and how they are counted |
+//! | `scope`, `tally`, `count` | any number of closures, and how they are counted |
 //! | `job_handle` | a closure that may outlive its spawner, awaited or waited for |
 //! | `broadcast` | a closure for each worker |
 //! | `on_runtime` | all of it on a runtime of one's choice |
@@ -16,6 +16,7 @@
 //! | `outside` | from threads that are no workers |
 
 mod broadcast;
+mod count;
 mod frame;
 mod heap;
 mod job_handle;

@@ -50,7 +50,7 @@ pub fn for_each<D: Divide>(work: D, f: impl Fn(D::Item) + Sync) {
 /// not be commutative, but has to be associative. `None` if there are no items.
 ///
 /// ```
-/// let text = heist::par::map_reduce(0..10, |n| n.to_string(), |a, b| a + &b);
+/// let text = heist::par::map_reduce(0..10_u32, |n| n.to_string(), |a, b| a + &b);
 /// assert_eq!(text.as_deref(), Some("0123456789"));
 /// ```
 ///

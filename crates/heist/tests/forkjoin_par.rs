@@ -91,9 +91,10 @@ fn slices_are_sorted() {
 #[test]
 fn a_panic_leaves_all_items() {
     let rt = runtime(2);
-    let mut boxes: Vec<Box<u64>> = (0..50_000).map(|n| Box::new(n * 7919 % 50_021)).collect();
+    let mut boxes: Vec<[Box<u64>; 1]> =
+        (0..50_000).map(|n| [Box::new(n * 7919 % 50_021)]).collect();
     let left = Mutex::new(200_000);
-    let compare = |a: &Box<u64>, b: &Box<u64>| {
+    let compare = |a: &[Box<u64>; 1], b: &[Box<u64>; 1]| {
         let mut left = left.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *left -= 1;
         assert!(*left > 0, "enough");
@@ -104,5 +105,5 @@ fn a_panic_leaves_all_items() {
     boxes.sort_unstable();
     let mut expected: Vec<u64> = (0..50_000).map(|n| n * 7919 % 50_021).collect();
     expected.sort_unstable();
-    assert!(boxes.into_iter().map(|n| *n).eq(expected));
+    assert!(boxes.into_iter().map(|[n]| *n).eq(expected));
 }

@@ -45,6 +45,17 @@ fn last_item() {
     account(owner, taken, 1);
 }
 
+/// The owner takes back what it has just pushed, and knows what it was.
+fn last_item_is_taken_back() {
+    let mut owner = deque(2, 0..0);
+    let thief = thief(owner.stealer(), 1);
+    let mark = owner.mark();
+    owner.push(0);
+    let mut taken = Vec::from_iter(owner.take_back(mark).then_some(0));
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 1);
+}
+
 /// The owner works on while a thief asks, is answered, or exposes.
 fn pops_and_pushes_under_a_thief() {
     let mut owner = deque(4, 0..2);
@@ -103,6 +114,17 @@ fn reuse_under_a_thief() {
     owner.push(2);
     let taken = thief.join().unwrap();
     account(owner, taken, 3);
+}
+
+#[test]
+fn loom_q1_last_item_is_taken_back_by_one() {
+    loom::model(last_item_is_taken_back);
+}
+
+#[test]
+#[should_panic(expected = "not exactly once")]
+fn loom_canary_taken_back_without_light_barrier() {
+    canary::DEQUE_LIGHT_BARRIER_MISSING.model(last_item_is_taken_back);
 }
 
 #[test]

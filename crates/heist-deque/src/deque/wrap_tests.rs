@@ -48,6 +48,44 @@ fn q2_last_in_first_out_for_the_owner() {
     }
 }
 
+/// Q1: what was pushed at a mark is taken back once, if it is the newest and was not stolen.
+#[test]
+fn q1_the_newest_is_taken_back() {
+    for start in starts() {
+        let mut owner = filled(start, 2, 3);
+        let mark = owner.mark();
+        owner.push(3);
+        assert!(owner.take_back(mark));
+        assert!(!owner.take_back(mark), "it is gone");
+        owner.push(3);
+        owner.push(4);
+        assert!(!owner.take_back(mark), "it is not the newest");
+        assert_eq!(owner.pop(), Some(4));
+        assert_eq!(steal_all(&owner.stealer()), [0, 1, 2, 3]);
+        assert!(!owner.take_back(mark), "it was stolen");
+        assert_eq!((owner.pop(), owner.len()), (None, 0));
+    }
+}
+
+/// Q2: what is older than a mark stays, also when more than that has been popped since.
+#[test]
+fn q2_what_is_newer_than_a_mark() {
+    for start in starts() {
+        let mut owner = filled(start, 2, 3);
+        let mark = owner.mark();
+        assert_eq!(owner.pop_newer(mark), None);
+        owner.push(3);
+        owner.push(4);
+        assert_eq!((owner.pop_newer(mark), owner.pop_newer(mark)), (Some(4), Some(3)));
+        assert_eq!(owner.pop_newer(mark), None);
+        assert_eq!(owner.pop(), Some(2));
+        assert_eq!(owner.pop_newer(mark), None);
+        owner.push(2);
+        assert_eq!(owner.pop_newer(mark), None);
+        assert_eq!(owner.len(), 3);
+    }
+}
+
 #[test]
 fn q2_first_in_first_out_for_thieves() {
     for start in starts() {

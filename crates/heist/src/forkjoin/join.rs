@@ -10,6 +10,9 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
+#[cfg(all(test, loom))]
+mod loom_tests;
+
 /// Calls both closures, perhaps at the same time, and returns what they return.
 ///
 /// The first is called by this thread. The second is offered to all workers meanwhile, and called by this
@@ -47,14 +50,11 @@ use std::thread;
 /// ```
 ///
 /// ```compile_fail,E0597
-/// let (a, _) = heist::join(
-///     || {
-///         let local = 1;
-///         &local
-///     },
-///     || 2,
-/// );
-/// println!("{a}");
+/// let first = {
+///     let text = String::from("fork and join");
+///     heist::join(|| &text[..4], || ()).0
+/// };
+/// println!("{first}");
 /// ```
 ///
 /// # Panics
@@ -142,6 +142,7 @@ where
     RB: Send,
 {
     let b = StackJob::new(b);
+    // From here on others can take it (J5).
     // SAFETY: (J2) until one of the two has happened below, this frame is not left: nothing in between
     // unwinds.
     let mark = local.push_job(unsafe { b.offer() });

@@ -1,14 +1,13 @@
-//! How many jobs of a scope have not ended, and how its owner waits for them.
+//! What a scope knows of its jobs, and how its owner waits for them.
 
-use super::latch::Latch;
+use super::count::Count;
 use super::wait::wait_until;
 use super::waiter::Waiter;
 use crate::runtime::{Handle, RuntimeFlavor};
 use crate::scheduler::{Job, Local, Origin};
 use heist_deque::deque::Mark;
-use heist_sync::{AtomicBool, AtomicU64, Ordering};
+use heist_sync::{AtomicBool, Ordering};
 use std::any::Any;
-use std::cell::Cell;
 use std::panic;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,25 +20,14 @@ pub(super) struct Tally {
     /// The worker that opened the scope, and how deep its deque was; null if it was another thread.
     owner: *const Local,
     mark: Option<Mark>,
-    /// What the owner has counted: jobs it has spawned less jobs that have ended there. Touched by the
-    /// owner's thread alone.
-    own: Cell<u64>,
-    /// Whether it has been added to `others`: then the owner counts there, too.
-    is_merged: Cell<bool>,
-    /// What all others have counted, and [`BIAS`] until the owner has added its part. Wraps.
-    others: AtomicU64,
-    /// Set when `others` has come to 0.
-    latch: Latch,
+    count: Count,
     waiter: Waiter,
     is_cancelled: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-/// So far from 0 that no number of jobs reaches it.
-const BIAS: u64 = 1 << 62;
-
-// SAFETY: (J2) the cells are touched by the thread of `owner` alone, which compares before; all else is
-// Sync.
+// SAFETY: (J2) the count is told who is the owner, whose worker is compared with and never looked at; all
+// else is Sync.
 unsafe impl Sync for Tally {}
 // SAFETY: (type) it is lent to jobs, never given away.
 unsafe impl Send for Tally {}
@@ -52,20 +40,18 @@ impl Tally {
             handle,
             owner: local.map_or(ptr::null(), ptr::from_ref),
             mark: local.map(Local::mark_jobs),
-            own: Cell::new(0),
-            is_merged: Cell::new(false),
-            others: AtomicU64::new(BIAS),
-            latch: Latch::new(),
+            count: Count::new(),
             waiter,
             is_cancelled: AtomicBool::new(false),
             panic: Mutex::new(None),
         }
     }
 
-    /// Whether the calling thread, whose worker this is, counts in the cell.
+    /// Whether the calling thread, whose worker this is, has opened the scope. One that is no worker's may
+    /// have, and counts as others do.
     #[inline(always)]
     fn is_owner(&self, local: Option<&Local>) -> bool {
-        local.is_some_and(|local| ptr::eq(local, self.owner)) && !self.is_merged.get()
+        local.is_some_and(|local| ptr::eq(local, self.owner))
     }
 
     /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of this worker, if it is one of
@@ -76,12 +62,8 @@ impl Tally {
     #[inline]
     pub(super) unsafe fn spawn(&self, local: Option<&Local>, job: impl FnOnce() -> Job) {
         let local = local.filter(|local| local.is_of(self.handle.scheduler()));
-        if self.is_owner(local) {
-            self.own.set(self.own.get() + 1);
-        } else {
-            // Relaxed: a job that runs spawns it, or the owner before it waits; either is counted.
-            self.others.fetch_add(1, Ordering::Relaxed);
-        }
+        // SAFETY: (J2) on the owner's thread, if it says so.
+        unsafe { self.count.add(self.is_owner(local)) };
         match local {
             Some(local) => drop(local.push_job(job())),
             None => self.submit(job()),
@@ -106,9 +88,9 @@ impl Tally {
     pub(super) unsafe fn spawn_calls(&self, call: impl Fn(usize, usize) -> Job) {
         let (scheduler, workers) = (self.handle.scheduler(), self.handle.num_workers());
         let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;
-        // Relaxed: as in spawn().
-        self.others.fetch_add(workers as u64, Ordering::Relaxed);
         for index in 0..workers {
+            // SAFETY: (J2) as others count, whoever this is.
+            unsafe { self.count.add(false) };
             let call = call(index, workers);
             let called = if has_threads { scheduler.call_worker(index, call) } else { Err(call) };
             if let Err(call) = called {
@@ -121,51 +103,31 @@ impl Tally {
     /// A job has ended, on this worker. The scope may be gone afterwards.
     #[inline]
     pub(super) fn done(&self, local: Option<&Local>) {
-        if self.is_owner(local) {
-            return self.own.set(self.own.get().wrapping_sub(1));
-        }
-        // AcqRel: pairs with itself, and with the Acquire in is_over(): what jobs did is visible to the owner.
-        if self.others.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // The owner has added its part, and waits for the latch.
+        // SAFETY: (J2) on the owner's thread, if it says so.
+        if unsafe { self.count.done(self.is_owner(local)) } {
             let waiter = self.waiter.clone();
-            self.latch.set(|| waiter.unpark());
+            self.count.set(|| waiter.unpark());
         }
     }
 
     /// Waits until all jobs have ended, on the thread that opened the scope. `local` is its worker.
     pub(super) fn wait(&self, local: Option<&Local>) {
         let Some(local) = local else {
-            self.merge();
-            return self.waiter.wait(&self.latch);
+            // SAFETY: (J2) the thread that opened the scope.
+            unsafe { self.count.merge() };
+            return self.waiter.wait(self.count.latch());
         };
         let fall_asleep = || {
-            self.merge();
-            self.latch.fall_asleep();
+            // SAFETY: (J2) the owner's thread.
+            unsafe { self.count.merge() };
+            self.count.latch().fall_asleep();
         };
+        // SAFETY: (J2) the owner's thread.
+        let is_over = || unsafe { self.count.is_over() };
         // What lies deeper is none of the scope's (J3).
         let newer = || self.mark.and_then(|mark| local.pop_job_since(mark));
         let help = || newer().map(|job| (job, Origin::Here));
-        wait_until(local, || self.is_over(), fall_asleep, help);
-    }
-
-    fn is_over(&self) -> bool {
-        if self.is_merged.get() {
-            return self.latch.is_set();
-        }
-        // Acquire: pairs with the AcqRel in done().
-        self.others.load(Ordering::Acquire).wrapping_add(self.own.get()) == BIAS
-    }
-
-    /// From now on the last job to end sets the latch.
-    fn merge(&self) {
-        if self.is_merged.replace(true) {
-            return;
-        }
-        let rest = BIAS.wrapping_sub(self.own.get());
-        // AcqRel: as in done().
-        if self.others.fetch_sub(rest, Ordering::AcqRel) == rest {
-            self.latch.set(|| {});
-        }
+        wait_until(local, is_over, fall_asleep, help);
     }
 
     /// No more jobs are begun.

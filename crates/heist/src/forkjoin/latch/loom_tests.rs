@@ -4,7 +4,7 @@ use super::*;
 use crate::canary;
 use crate::env::Parker;
 use crate::forkjoin::frame::Outcome;
-use heist_sync::Arc;
+use std::sync::Arc;
 
 /// What the frame of who waits has in it.
 struct Frame {
