@@ -102,7 +102,7 @@ fn who_waits_runs_what_comes() {
 #[test]
 fn jobs_outlive_their_pool() {
     let ran = Arc::new(AtomicUsize::new(0));
-    let (sender, receiver) = channel();
+    let (sender, receiver) = channel::<()>();
     let pool = Arc::new(pool(2));
     for _ in 0..100 {
         let (pool, ran, sender) = (Arc::clone(&pool), Arc::clone(&ran), sender.clone());

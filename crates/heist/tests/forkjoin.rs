@@ -4,8 +4,10 @@ use heist::runtime::{Builder, Runtime};
 use heist::{join, join_context, task};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap()
@@ -170,6 +172,63 @@ fn j3_a_lock_may_be_held_across_a_join() {
     }
     locked(&lock, 7);
     assert_eq!(lock.into_inner().unwrap(), 128 * 144);
+}
+
+/// A runtime from whose workers nobody takes a seat: they give it away, or nothing moves.
+fn unwatched(workers: usize) -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(workers).stall_threshold(None).build().unwrap()
+}
+
+/// J3, L5: a worker that waits does not run what is none of its business; it gives its seat away, and who gets it
+/// does.
+#[test]
+fn j3_who_waits_leaves_other_jobs_to_others() {
+    let rt = unwatched(2);
+    for _ in 0..20 {
+        let (begun, has_begun) = channel();
+        let (started, has_started) = channel();
+        let waiter = rt.handle().install(|| {
+            let handle = rt.handle();
+            let begin = move || {
+                has_begun.recv().unwrap();
+                // The other worker is in the second closure, and this one will wait for it.
+                drop(thread::scope(|threads| {
+                    let spawn = || handle.spawn_job(move || started.send(thread::current().id()));
+                    threads.spawn(spawn).join().unwrap().detach()
+                }));
+                thread::current().id()
+            };
+            let end = move || {
+                begun.send(()).unwrap();
+                has_started.recv().unwrap()
+            };
+            join(begin, end)
+        });
+        assert_ne!(waiter.0, waiter.1, "the waiting thread has run it");
+    }
+}
+
+/// J2: a closure that waits for a worker when the runtime goes down is called by its own thread, though
+/// all workers are stuck.
+#[test]
+fn j2_nobody_waits_for_workers_that_do_not_come() {
+    let rt = unwatched(1);
+    let (unblock, blocked) = channel::<()>();
+    let (begin, begun) = channel();
+    rt.handle().spawn_detached(move || {
+        begin.send(()).unwrap();
+        blocked.recv().unwrap();
+    });
+    begun.recv().unwrap();
+    let handle = rt.handle().clone();
+    let thread = thread::spawn(move || handle.install(|| thread::current().id()));
+    // Long enough to wait in the inbox, most of the time.
+    thread::sleep(Duration::from_millis(20));
+    rt.shutdown_background();
+    let id = thread.thread().id();
+    assert_eq!(thread.join().unwrap(), id);
+    unblock.send(()).unwrap();
 }
 
 #[test]

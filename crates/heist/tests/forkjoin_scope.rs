@@ -204,12 +204,12 @@ fn a_job_is_awaited_or_waited_for() {
 /// Dropping the handle of a job cancels it, unless it has begun or was detached.
 #[test]
 fn a_dropped_handle_cancels() {
-    let rt = runtime(1);
+    // Nobody takes the worker's seat, so what is spawned waits until it is unblocked.
+    let rt = Builder::new_multi_thread().worker_threads(1).stall_threshold(None).build().unwrap();
     let (unblock, blocked) = channel();
     let (begin, begun) = channel();
     let first = rt.handle().spawn_job(move || {
         begin.send(()).unwrap();
-        // Not block_in_place: the worker's seat is given away by sysmon alone, which is later.
         blocked.recv().unwrap()
     });
     begun.recv().unwrap();
@@ -217,14 +217,18 @@ fn a_dropped_handle_cancels() {
     let second = Arc::clone(&owned);
     let second = rt.handle().spawn_job(move || drop(second));
     second.cancel();
-    let error = second.wait().unwrap_err();
-    assert!(error.is_cancelled());
-    assert_eq!(Arc::strong_count(&owned), 1, "what was cancelled is dropped");
+    let third = Arc::clone(&owned);
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&runs);
+    drop(rt.handle().spawn_job(move || (counts.fetch_add(1, Ordering::Relaxed), third).0));
     let (done, is_done) = channel();
     drop(rt.handle().spawn_job(move || done.send(()).unwrap()).detach());
     unblock.send(()).unwrap();
     first.wait().unwrap();
     is_done.recv().unwrap();
+    assert!(second.wait().unwrap_err().is_cancelled());
+    assert_eq!(runs.load(Ordering::Relaxed), 0, "its handle was dropped");
+    assert_eq!(Arc::strong_count(&owned), 1, "what was cancelled is dropped");
 }
 
 /// A job that waits when the runtime goes down is cancelled; one that is detached from the beginning is run.

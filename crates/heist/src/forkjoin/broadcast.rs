@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::thread;
 
 /// Has every worker of the current runtime, or of the global one, call `f` once, and returns what it has returned,
-/// by the workers' numbers. A worker does so before its next task, or while it waits for a job; who is in a long poll
-/// is waited for.
+/// by the workers' numbers. A worker does so when it has no jobs of its own left, or while it waits for one; who is in a
+/// long poll is waited for.
 ///
 /// ```
 /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();

@@ -88,10 +88,9 @@ impl Tally {
     pub(super) unsafe fn spawn_calls(&self, call: impl Fn(usize, usize) -> Job) {
         let (scheduler, workers) = (self.handle.scheduler(), self.handle.num_workers());
         let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;
-        // All of them before the first ends, which may be at once.
-        // SAFETY: (J2) as one of the others.
-        (0..workers).for_each(|_| unsafe { self.count.add(false) });
         for index in 0..workers {
+            // SAFETY: (J2) as others count, whoever this is.
+            unsafe { self.count.add(false) };
             let call = call(index, workers);
             let called = if has_threads { scheduler.call_worker(index, call) } else { Err(call) };
             if let Err(call) = called {
