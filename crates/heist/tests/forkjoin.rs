@@ -51,8 +51,8 @@ fn j5_both_closures_wait_for_each_other() {
 fn j5_nested_pairs_wait_for_each_other() {
     fn pairs(depth: u32, barrier: &Barrier) {
         match depth {
-            0 => drop(barrier.wait()),
-            _ => drop(join(|| pairs(depth - 1, barrier), || pairs(depth - 1, barrier))),
+            0 => _ = barrier.wait(),
+            _ => _ = join(|| pairs(depth - 1, barrier), || pairs(depth - 1, barrier)),
         }
     }
     let rt = runtime(2);
@@ -182,10 +182,8 @@ fn who_was_moved_is_told() {
     let _entered = rt.enter();
     assert_eq!(join_context(|a| a.migrated(), |b| b.migrated()), (true, true));
     let barrier = Barrier::new(2);
-    let stolen = join(
-        || join_context(|_| drop(barrier.wait()), |b| (b.migrated(), barrier.wait()).0).1,
-        || (),
-    );
+    let stolen =
+        join(|| join_context(|_| barrier.wait(), |b| (b.migrated(), barrier.wait()).0).1, || ());
     assert!(stolen.0);
 }
 

@@ -111,10 +111,10 @@ impl<T> Owner<T> {
     /// There is something to mind after a push.
     #[cold]
     fn attend(&mut self) {
-        self.barrier.light();
         if self.shared.is_asked() {
             self.answer();
         }
+        self.barrier.light();
     }
 
     /// Takes the newest item.

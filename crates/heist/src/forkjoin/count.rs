@@ -9,7 +9,8 @@ use std::cell::Cell;
 mod loom_tests;
 
 /// Counts jobs in two places: in a cell for the owner of the scope, and in a word for all others. Either may be
-/// less than nothing, as jobs end elsewhere than they were spawned; the sum of both is right.
+/// less than nothing, as jobs end elsewhere than they were spawned; the sum of both is right. The scope, and this with
+/// it, may go as soon as that is zero (J2).
 pub(super) struct Count {
     /// What the owner has counted. Touched by its thread alone. Wraps.
     own: Cell<u64>,

@@ -145,6 +145,7 @@ where
     RB: Send,
 {
     let b = StackJob::new(b);
+    // From here on others can take it (J5).
     // SAFETY: (J2) until one of the two has happened below, this frame is not left: nothing in between
     // unwinds.
     let mark = local.push_job(unsafe { b.offer() });

@@ -108,7 +108,7 @@ where
 pub struct Scope<'scope> {
     tally: Tally,
     /// Neither longer nor shorter: jobs borrow for exactly this long.
-    _lifetime: PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>>,
+    _lifetime: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
 impl<'scope> Scope<'scope> {
