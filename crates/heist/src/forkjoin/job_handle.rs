@@ -140,7 +140,8 @@ impl<T> JobHandle<T> {
                 }
                 let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
                 let own = || mark.and_then(|mark| local.pop_job_since(mark));
-                let help = || own().map(|job| (job, Origin::Here));
+                let help =
+                    || own().map(|job| (job, Origin::Here)).or_else(|| local.find_job_alone(mark));
                 wait_until(local, || join.is_finished(), || {}, help);
                 output_of(join)
             }

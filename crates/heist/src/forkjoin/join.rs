@@ -189,7 +189,7 @@ where
         }
         local.run_job(popped, Origin::Here);
     }
-    wait(local, &job.latch, || leapfrog(local, &job.latch));
+    wait(local, &job.latch, || leapfrog(local, &job.latch, |other| job.is(other)));
     // SAFETY: (J2) the latch is set.
     unsafe { job.outcome() }
 }

@@ -30,9 +30,10 @@ pub fn current_worker_index() -> Option<usize> {
 /// Which job [`Handle::yield_job`] may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Yield {
-    /// The newest of the calling worker's own.
+    /// One of the calling worker's own: the newest; or the oldest, if the newest is the second closure of a
+    /// [`join`](crate::join) that the caller is in.
     Own,
-    /// The newest of its own, or if it has none, any.
+    /// One of its own, or if it has none, any.
     Any,
 }
 
@@ -164,9 +165,8 @@ impl Handle {
     /// that the job may be anything, and may want a lock that the caller holds.
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
         self.with_worker(|local| {
-            let own = || local.pop_job().map(|job| (job, Origin::Here));
             let job = match which {
-                Yield::Own => own(),
+                Yield::Own => local.take_own_job(),
                 Yield::Any => local.find_job(),
             };
             job.map(|(job, origin)| local.run_job(job, origin)).is_some()

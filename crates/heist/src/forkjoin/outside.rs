@@ -55,7 +55,8 @@ struct Visit<F, R> {
 }
 
 impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
-    const HOW: How = How { run: Self::run, refuse: Self::refuse };
+    const HOW: How =
+        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: |_| None };
 
     /// # Safety
     /// As [`Job::new`] was promised.
@@ -85,10 +86,22 @@ impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
 /// Sleeps until the latch is set. A worker of another runtime lets others run in its place meanwhile, if
 /// there can be any.
 pub(super) fn park(latch: &Latch, waiter: &Parker) {
+    park_and_help(latch, waiter, || None);
+}
+
+/// The same for who runs jobs itself, whenever it was unparked and `help` has found one.
+pub(super) fn park_and_help(
+    latch: &Latch,
+    waiter: &Parker,
+    help: impl Fn() -> Option<(Job, Origin)>,
+) {
     let _aside = scheduler::step_aside().ok().flatten();
     latch.fall_asleep();
     while !latch.is_set() {
-        waiter.park();
+        match help() {
+            Some((job, origin)) => job.run(None, origin),
+            None => waiter.park(),
+        }
     }
 }
 
