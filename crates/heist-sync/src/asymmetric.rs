@@ -101,7 +101,9 @@ impl TunedBarrier {
     pub fn light(&self) {
         // The state is looked at between the two, not before.
         compiler_fence(Ordering::SeqCst);
-        if self.frequent_fences.load(Ordering::Relaxed) {
+        // Acquire: pairs with the Release in set_even(). Who sees that the other side calls the kernel again must not
+        // have loaded before that what the fence was for.
+        if self.frequent_fences.load(Ordering::Acquire) {
             fence(Ordering::SeqCst);
         }
         compiler_fence(Ordering::SeqCst);
@@ -127,7 +129,7 @@ impl TunedBarrier {
         }
         // Whoever is changing it knows as much as we do.
         let Ok(_change) = self.change.try_lock() else { return };
-        // Relaxed: what they order is ordered by the kernel's barrier. Without it the state stays between the
+        // Relaxed where the kernel's barrier comes next and orders it. Without that the state stays between the
         // two, which is right, too.
         if is_even {
             self.frequent_fences.store(true, Ordering::Relaxed);
@@ -137,7 +139,8 @@ impl TunedBarrier {
         } else {
             self.rare_fences.store(false, Ordering::Relaxed);
             if self.barrier.heavy() {
-                self.frequent_fences.store(false, Ordering::Relaxed);
+                // Release: pairs with the Acquire in light(): the kernel's barrier has come before.
+                self.frequent_fences.store(false, Ordering::Release);
             }
         }
     }

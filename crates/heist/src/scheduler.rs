@@ -47,7 +47,7 @@ mod worker;
 pub use identity::Id;
 pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
-pub(crate) use jobs::{Header, How, Job, Origin};
+pub(crate) use jobs::{Header, How, Job, OfScope, Origin};
 pub(crate) use refused::one_after_the_other;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};

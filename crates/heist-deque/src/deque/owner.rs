@@ -177,6 +177,12 @@ impl<T> Owner<T> {
         Mark(self.bottom)
     }
 
+    /// Whether there is an item where the deque ended then.
+    pub fn has(&self, mark: Mark) -> bool {
+        let newer = self.bottom.wrapping_sub(mark.0) as i32;
+        newer > 0 && newer as usize <= self.len()
+    }
+
     /// Takes the newest item, if it was pushed after `mark` was made.
     pub fn pop_newer(&mut self, mark: Mark) -> Option<T> {
         // Signed: the end lies before the mark when older items were popped since.

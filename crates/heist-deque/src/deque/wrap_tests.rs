@@ -55,14 +55,15 @@ fn q1_the_newest_is_taken_back() {
         let mut owner = filled(start, 2, 3);
         let mark = owner.mark();
         owner.push(3);
+        assert!(owner.has(mark));
         assert!(owner.take_back(mark));
-        assert!(!owner.take_back(mark), "it is gone");
+        assert!(!owner.take_back(mark) && !owner.has(mark), "it is gone");
         owner.push(3);
         owner.push(4);
         assert!(!owner.take_back(mark), "it is not the newest");
         assert_eq!(owner.pop(), Some(4));
         assert_eq!(steal_all(&owner.stealer()), [0, 1, 2, 3]);
-        assert!(!owner.take_back(mark), "it was stolen");
+        assert!(!owner.take_back(mark) && !owner.has(mark), "it was stolen");
         assert_eq!((owner.pop(), owner.len()), (None, 0));
     }
 }

@@ -5,6 +5,7 @@ use super::heap::{self, Work};
 use super::latch::Latch;
 use super::wait::wait;
 use super::waiter::Waiter;
+use crate::env::quietly;
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global};
 use crate::scheduler::{Header, How, Job, Local, Origin, with_here};
 use std::fmt;
@@ -159,7 +160,8 @@ struct Part<'a, F, R> {
 }
 
 impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
-    const HOW: How = How { run: Self::run, refuse: Self::refuse, is_framed: false };
+    const HOW: How =
+        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: |_| None };
 
     fn new(f: &'a F, index: usize, workers: usize, waiter: Waiter) -> Self {
         let (header, outcome) = (Header::new(&Self::HOW), Outcome::new());
@@ -207,6 +209,6 @@ impl<F: Fn(BroadcastContext<'_>) + Send + Sync> Work for Called<F> {
     fn run(self, _worker: Option<&Local>) {
         let context = BroadcastContext::new(self.index, self.workers);
         // Its panic has been printed, and there is nobody to tell.
-        drop(panic::catch_unwind(AssertUnwindSafe(|| (self.f)(context))));
+        quietly(|| (self.f)(context));
     }
 }

@@ -20,7 +20,8 @@ pub(super) struct StackJob<F, R> {
 }
 
 impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
-    const HOW: How = How { run: Self::run_stolen, refuse: |_| false, is_framed: true };
+    const HOW: How =
+        How { run: Self::run_stolen, refuse: |_| false, is_framed: true, scope: |_| None };
 
     #[inline(always)]
     pub(super) fn new(closure: F) -> Self {

@@ -1,6 +1,7 @@
 //! A job in a block of its own.
 
-use crate::scheduler::{Header, How, Job, Local, Origin};
+use crate::env::quietly;
+use crate::scheduler::{Header, How, Job, Local, OfScope, Origin};
 use crate::task::memory;
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -9,6 +10,11 @@ use std::ptr::NonNull;
 pub(super) trait Work: Send {
     /// Whether it is run though the runtime goes down; else it is dropped then.
     const IS_MANDATORY: bool;
+
+    /// The scope that it is of.
+    fn scope(&self) -> Option<OfScope> {
+        None
+    }
 
     /// On this worker, if one runs it. Does not unwind.
     fn run(self, worker: Option<&Local>);
@@ -22,7 +28,7 @@ impl<F: FnOnce() + Send> Work for Detached<F> {
 
     fn run(self, _worker: Option<&Local>) {
         // Its panic has been printed, and there is nobody to tell.
-        drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(self.0)));
+        quietly(self.0);
     }
 }
 
@@ -46,7 +52,8 @@ pub(super) unsafe fn new<W: Work>(work: W) -> Job {
 }
 
 impl<W: Work> HeapJob<W> {
-    const HOW: How = How { run: Self::run, refuse: Self::refuse, is_framed: false };
+    const HOW: How =
+        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: Self::scope };
 
     /// # Safety
     /// As [`Job::new`] was promised.
@@ -63,6 +70,13 @@ impl<W: Work> HeapJob<W> {
             drop(unsafe { Self::take(header) });
         }
         !W::IS_MANDATORY
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn scope(header: NonNull<Header>) -> Option<OfScope> {
+        // SAFETY: (J1) made by new(), and nobody has run it.
+        unsafe { header.cast::<Self>().as_ref() }.work.scope()
     }
 
     /// Moves the work out, and frees the block.

@@ -139,7 +139,8 @@ impl<T> JobHandle<T> {
                 }
                 let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
                 let own = || mark.and_then(|mark| local.pop_job_since(mark));
-                let help = || own().map(|job| (job, Origin::Here));
+                let help =
+                    || own().map(|job| (job, Origin::Here)).or_else(|| local.find_job_alone(mark));
                 wait_until(local, || join.is_finished(), || {}, help);
                 output_of(join)
             }
@@ -148,7 +149,7 @@ impl<T> JobHandle<T> {
                 if let Poll::Ready(output) = join.poll_output(&waker(waiter.clone())) {
                     return output;
                 }
-                waiter.wait_until(|| join.is_finished(), || {});
+                waiter.wait_until(|| join.is_finished(), || {}, || None);
                 output_of(join)
             }
         })

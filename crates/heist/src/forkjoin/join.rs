@@ -190,7 +190,7 @@ where
             break;
         }
     }
-    wait(local, &job.latch, || leapfrog(local, &job.latch));
+    wait(local, &job.latch, || leapfrog(local, &job.latch, |other| job.is(other)));
     // SAFETY: (J2) the latch is set.
     unsafe { job.outcome() }
 }

@@ -30,9 +30,10 @@ pub fn current_worker_index() -> Option<usize> {
 /// Which job [`Handle::yield_job`] may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Yield {
-    /// The newest of the calling worker's own, or its part of a broadcast.
+    /// One of the calling worker's own: the newest; or the oldest, if the newest is the second closure of a
+    /// [`join`](crate::join) that the caller is in; or its part of a broadcast.
     Own,
-    /// The newest of its own, or if it has none, any.
+    /// One of its own, or if it has none, any.
     Any,
 }
 
@@ -178,8 +179,8 @@ impl Handle {
     /// that the job may be anything, and may want a lock that the caller holds.
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
         self.with_worker(|local| {
-            let own = || local.pop_job().or_else(|| local.next_call());
-            let job = own().map(|job| (job, Origin::Here)).or_else(|| match which {
+            let call = || local.next_call().map(|call| (call, Origin::Here));
+            let job = local.take_own_job().or_else(call).or_else(|| match which {
                 Yield::Own => None,
                 Yield::Any => local.find_job(),
             });

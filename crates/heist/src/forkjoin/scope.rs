@@ -10,7 +10,7 @@ use super::heap::{self, Work};
 use super::outside::on_worker;
 use super::tally::Tally;
 use crate::runtime::{Handle, current_or_global};
-use crate::scheduler::{Local, with_here};
+use crate::scheduler::{Local, OfScope, with_here};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
@@ -201,6 +201,11 @@ unsafe impl<F: Send> Send for Spawned<'_, F> {}
 
 impl<'scope, F: FnOnce(&Scope<'scope>) + Send> Work for Spawned<'scope, F> {
     const IS_MANDATORY: bool = true;
+
+    fn scope(&self) -> Option<OfScope> {
+        // SAFETY: (J2) the scope is not left before this job is done.
+        unsafe { &*self.scope }.tally.of_scope()
+    }
 
     #[inline]
     fn run(self, worker: Option<&Local>) {

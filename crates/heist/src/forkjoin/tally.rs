@@ -3,8 +3,9 @@
 use super::count::Count;
 use super::wait::wait_until;
 use super::waiter::Waiter;
+use crate::env::quietly;
 use crate::runtime::{Handle, RuntimeFlavor};
-use crate::scheduler::{Job, Local, Origin};
+use crate::scheduler::{Job, Local, OfScope, Origin};
 use heist_deque::deque::Mark;
 use heist_sync::{AtomicBool, Ordering};
 use std::any::Any;
@@ -115,7 +116,7 @@ impl Tally {
         let Some(local) = local else {
             // SAFETY: (J2) the thread that opened the scope.
             unsafe { self.count.merge() };
-            return self.waiter.wait(self.count.latch());
+            return self.waiter.wait_and_help(self.count.latch(), || self.take_left_job());
         };
         let fall_asleep = || {
             // SAFETY: (J2) the owner's thread.
@@ -126,8 +127,23 @@ impl Tally {
         let is_over = || unsafe { self.count.is_over() };
         // What lies deeper is none of the scope's (J3).
         let newer = || self.mark.and_then(|mark| local.pop_job_since(mark));
-        let help = || newer().map(|job| (job, Origin::Here));
+        let help = || newer().map(|job| (job, Origin::Here)).or_else(|| self.take_left_job());
         wait_until(local, is_over, fall_asleep, help);
+    }
+
+    /// When the runtime goes down: one of its jobs that nobody may come for.
+    fn take_left_job(&self) -> Option<(Job, Origin)> {
+        let is_own = |job: &Job| job.scope().is_some_and(|scope| scope.tally == self.address());
+        self.handle.scheduler().take_left_job(is_own)
+    }
+
+    /// What its jobs tell of it.
+    pub(super) fn of_scope(&self) -> Option<OfScope> {
+        Some(OfScope { tally: self.address(), waiter: self.waiter.parker() })
+    }
+
+    fn address(&self) -> *const () {
+        ptr::from_ref(self).cast()
     }
 
     /// No more jobs are begun.
@@ -145,7 +161,12 @@ impl Tally {
     pub(super) fn call(&self, f: impl FnOnce()) {
         let call = panic::AssertUnwindSafe(|| if self.is_cancelled() { drop(f) } else { f() });
         if let Err(panic) = panic::catch_unwind(call) {
-            self.lock_panic().get_or_insert(panic);
+            let later = match &mut *self.lock_panic() {
+                first @ None => first.replace(panic),
+                Some(_) => Some(panic),
+            };
+            // Its drop may panic once more, and nothing may keep the job from being counted (J2).
+            quietly(|| drop(later));
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) fn wait_until(
     }
     let mut looks = 0;
     while !is_over() {
+        // Before it looks for jobs: where it looks depends on it.
+        let is_going_down = local.is_going_down();
         // A call first: who waits for it may be what is waited for here.
         let call = || local.next_call().map(|call| (call, Origin::Here));
         if let Some((job, origin)) = call().or_else(&help) {
@@ -45,7 +47,7 @@ pub(super) fn wait_until(
             looks += 1;
         } else {
             fall_asleep();
-            local.sleep_aside(&is_over);
+            local.sleep_aside(is_going_down, &is_over);
             looks = 0;
         }
     }
@@ -85,12 +87,17 @@ fn wait_at_work(
     true
 }
 
-/// Of a stack job that was stolen: what its own worker has left, and then what its thief has (J3).
-pub(super) fn leapfrog(local: &Local, latch: &Latch) -> Option<(Job, Origin)> {
+/// Of a stack job that was stolen: what its own worker has left, and then what its thief has (J3); or the job itself, if that
+/// was passed on and the runtime goes down.
+pub(super) fn leapfrog(
+    local: &Local,
+    latch: &Latch,
+    is_it: impl Fn(&Job) -> bool,
+) -> Option<(Job, Origin)> {
     // All that is left here was pushed after the stolen one: thieves take the oldest first.
     let own = local.pop_job().map(|job| (job, Origin::Here));
     own.or_else(|| {
-        let thief = latch.thief()?;
+        let Some(thief) = latch.thief() else { return local.take_left_job(is_it) };
         let job = local.steal_job_of(thief)?;
         if latch.is_set() {
             // The thief had perhaps gone on to something else when it pushed this.

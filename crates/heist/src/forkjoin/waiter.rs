@@ -3,7 +3,7 @@
 use super::latch::Latch;
 use super::wait::wait_until;
 use crate::env::Parker;
-use crate::scheduler::{self, Local, Scheduler, with_here};
+use crate::scheduler::{self, Job, Local, Origin, Scheduler, with_here};
 use std::sync::Arc;
 
 /// A thread that waits for a job, as whoever runs the job sees it. It outlives the frame of the job.
@@ -36,6 +36,14 @@ impl Waiter {
         })
     }
 
+    /// Where it sleeps, if not on a seat.
+    pub(super) fn parker(&self) -> Option<Arc<Parker>> {
+        match self {
+            Waiter::Parked(parker) => Some(Arc::clone(parker)),
+            Waiter::Seated(..) => None,
+        }
+    }
+
     /// For who has set the latch.
     pub(super) fn unpark(&self) {
         match self {
@@ -47,22 +55,35 @@ impl Waiter {
     /// For the thread that is [`here`](Self::here): waits until the latch is set. A worker of another
     /// runtime lets others run in its place meanwhile, or else runs what there is.
     pub(super) fn wait(&self, latch: &Latch) {
-        self.wait_until(|| latch.is_set(), || latch.fall_asleep());
+        self.wait_and_help(latch, || None);
     }
 
-    /// As [`wait`](Self::wait), until it `is_over`; see [`wait_until`].
-    pub(super) fn wait_until(&self, is_over: impl Fn() -> bool, fall_asleep: impl Fn()) {
+    /// The same for who runs jobs itself, whenever it was unparked and `help` has found one.
+    pub(super) fn wait_and_help(&self, latch: &Latch, help: impl Fn() -> Option<(Job, Origin)>) {
+        self.wait_until(|| latch.is_set(), || latch.fall_asleep(), help);
+    }
+
+    /// As [`wait_and_help`](Self::wait_and_help), until it `is_over`; see [`wait_until`].
+    pub(super) fn wait_until(
+        &self,
+        is_over: impl Fn() -> bool,
+        fall_asleep: impl Fn(),
+        help: impl Fn() -> Option<(Job, Origin)>,
+    ) {
         match self {
             Waiter::Parked(parker) => {
                 let _aside = scheduler::step_aside().ok().flatten();
                 fall_asleep();
                 while !is_over() {
-                    parker.park();
+                    match help() {
+                        Some((job, origin)) => job.run(None, origin),
+                        None => parker.park(),
+                    }
                 }
             }
             Waiter::Seated(..) => with_here(|local| {
                 let local = local.expect("a worker with a seat does not step aside");
-                wait_until(local, is_over, fall_asleep, || None);
+                wait_until(local, is_over, fall_asleep, help);
             }),
         }
     }

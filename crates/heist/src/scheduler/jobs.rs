@@ -2,9 +2,11 @@
 //! them, is the business of `forkjoin`; the protocol is told in `../forkjoin/README.md`.
 
 use super::worker::Local;
+use crate::env::Parker;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// What a job begins with: how it is run, and how it is turned away.
 pub(crate) struct Header {
@@ -12,12 +14,22 @@ pub(crate) struct Header {
 }
 
 pub(crate) struct How {
+    /// Whether it lies in the frame of a join, which is to take it back, and may not find another in its place.
+    pub(crate) is_framed: bool,
+    /// The scope that it is of.
+    pub(crate) scope: unsafe fn(NonNull<Header>) -> Option<OfScope>,
     /// Runs it, on this worker if it is run by one, and never unwinds. Afterwards nobody may touch it.
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
     /// The runtime goes down, and nobody else has run it. `false` if it has to be run all the same.
     pub(crate) refuse: unsafe fn(NonNull<Header>) -> bool,
-    /// Whether it lies in a frame whose worker looks for it where it pushed it.
-    pub(crate) is_framed: bool,
+}
+
+/// Which scope a job is of.
+pub(crate) struct OfScope {
+    /// Where it keeps its count.
+    pub(crate) tally: *const (),
+    /// Where who has opened it sleeps, if not on a seat: all seats are woken when the runtime goes down.
+    pub(crate) waiter: Option<Arc<Parker>>,
 }
 
 /// Where a job was taken from.
@@ -59,18 +71,26 @@ impl Job {
         self.0
     }
 
-    /// See [`How::is_framed`].
-    pub(super) fn is_framed(&self) -> bool {
-        // SAFETY: (J1) alive until it has been run.
-        unsafe { self.0.as_ref() }.how.is_framed
-    }
-
     /// Runs it on the calling thread, whose worker this is, if it has one.
     pub(crate) fn run(self, worker: Option<&Local>, origin: Origin) {
         // SAFETY: (J1) alive until it has been run, which this right is for.
         let how = unsafe { self.0.as_ref() }.how;
         // SAFETY: (J1) as above.
         unsafe { (how.run)(self.0, worker, origin) };
+    }
+
+    /// Whether only the join that has pushed it may take it back.
+    pub(crate) fn is_framed(&self) -> bool {
+        // SAFETY: (J1) alive until it has been run or refused.
+        unsafe { self.0.as_ref() }.how.is_framed
+    }
+
+    /// The scope that it is of.
+    pub(crate) fn scope(&self) -> Option<OfScope> {
+        // SAFETY: (J1) alive until it has been run or refused.
+        let how = unsafe { self.0.as_ref() }.how;
+        // SAFETY: (J1) as above.
+        unsafe { (how.scope)(self.0) }
     }
 
     /// Comes back if it has to be run all the same.
@@ -84,7 +104,8 @@ impl Job {
 
 /// A job that does nothing: it makes the worker that it is for look around.
 pub(super) fn nothing() -> Job {
-    static HOW: How = How { run: |_, _, _| {}, refuse: |_| true, is_framed: false };
+    static HOW: How =
+        How { run: |_, _, _| {}, refuse: |_| true, is_framed: false, scope: |_| None };
     static NOTHING: Header = Header { how: &HOW };
     // SAFETY: (J1) it lives for ever, and nothing is all it does, as often as one likes.
     unsafe { Job::new(NonNull::from(&NOTHING)) }
@@ -129,6 +150,14 @@ impl Inbox {
         job
     }
 
+    /// The oldest that is one of those.
+    pub(super) fn take(&self, is_it: impl FnMut(&(Job, Origin)) -> bool) -> Option<(Job, Origin)> {
+        let mut list = self.lock();
+        let job = list.jobs.iter().position(is_it).and_then(|index| list.jobs.remove(index));
+        self.publish(&list);
+        job
+    }
+
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         // Relaxed: as the length of the inject queue's lists; the barriers are those in `idle`.
@@ -139,7 +168,10 @@ impl Inbox {
     pub(super) fn close(&self) {
         let jobs = {
             let mut list = self.lock();
-            list.is_closed = true;
+            if std::mem::replace(&mut list.is_closed, true) {
+                // What has stayed is never out of sight again: who ends looks for it once.
+                return;
+            }
             let jobs = std::mem::take(&mut list.jobs);
             self.publish(&list);
             jobs
@@ -150,6 +182,9 @@ impl Inbox {
         let mut list = self.lock();
         list.jobs.extend(kept);
         self.publish(&list);
+        // Who waits for one of those may be the only one who could run it.
+        let scopes = list.jobs.iter().filter_map(|(job, _)| job.scope());
+        scopes.filter_map(|scope| scope.waiter).for_each(|waiter| waiter.unpark());
     }
 
     /// With the lock held, so that lengths are written in the order in which the list was changed.

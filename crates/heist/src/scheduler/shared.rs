@@ -356,6 +356,8 @@ impl Shared {
         self.jobs.close();
         // A worker from whom the inject queue takes nothing more knows why.
         self.seats.iter().for_each(|seat| seat.close());
+        // Who sleeps for a job has lent its seat to nobody from now on, and looks for what others would have done.
+        self.remotes.all().for_each(|remote| remote.waiter.unpark());
         self.inject.close();
         self.waiting.close();
         self.blocking.close();

@@ -5,7 +5,7 @@ use crate::forkjoin::heap::{self, Work};
 use crate::forkjoin::outside::on_worker;
 use crate::forkjoin::tally::Tally;
 use crate::runtime::{Handle, current_or_global};
-use crate::scheduler::{Header, How, Job, Local, Origin, with_here};
+use crate::scheduler::{Header, How, Job, Local, OfScope, Origin, with_here};
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -103,7 +103,8 @@ pub struct ScopeFifo<'scope> {
 type Spawned<'scope> = Box<dyn FnOnce(&ScopeFifo<'scope>) + Send + 'scope>;
 
 impl<'scope> ScopeFifo<'scope> {
-    const HOW: How = How { run: Self::run_oldest, refuse: |_| false, is_framed: false };
+    const HOW: How =
+        How { run: Self::run_oldest, refuse: |_| false, is_framed: false, scope: Self::of_scope };
 
     /// Spawns a job, which may spawn more. It runs some time before the scope ends, on any worker.
     pub fn spawn_fifo<F>(&self, f: F)
@@ -152,6 +153,13 @@ impl<'scope> ScopeFifo<'scope> {
         let oldest = scope.list().pop_front();
         scope.tally.call(|| oldest.into_iter().for_each(|f| f(scope)));
         scope.tally.done(worker);
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn of_scope(header: NonNull<Header>) -> Option<OfScope> {
+        // SAFETY: (J2) as in run_oldest().
+        unsafe { header.cast::<Self>().as_ref() }.tally.of_scope()
     }
 
     fn list(&self) -> std::sync::MutexGuard<'_, VecDeque<Spawned<'scope>>> {

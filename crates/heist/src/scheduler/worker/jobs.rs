@@ -55,7 +55,8 @@ impl Local {
         self.with_deque(|deque| deque.take_back(mark))
     }
 
-    /// Takes back the newest.
+    /// Takes back the newest. For who knows that the joins are over that have pushed what is here, or that it is newer
+    /// than what one of them has.
     pub(crate) fn pop_job(&self) -> Option<Job> {
         self.with_deque(deque::Owner::pop)
     }
@@ -65,9 +66,49 @@ impl Local {
         self.with_deque(|deque| deque.mark())
     }
 
-    /// Takes back the newest, if it has come since then.
+    /// Takes back the newest, if it has come since then and no join will look for it in its place.
     pub(crate) fn pop_job_since(&self, mark: Mark) -> Option<Job> {
-        self.with_deque(|deque| deque.pop_newer(mark))
+        let popped = self.with_deque(|deque| deque.pop_newer(mark));
+        self.leave_framed(popped)
+    }
+
+    /// One of its own, for who may be in the middle of a join: the newest, or else the oldest, as a thief takes it.
+    pub(crate) fn take_own_job(&self) -> Option<(Job, Origin)> {
+        let newest = self.leave_framed(self.pop_job()).map(|job| (job, Origin::Here));
+        let oldest = || Some((self.steal_job_of(self.index)?, Origin::Stolen(self.index)));
+        newest.or_else(oldest)
+    }
+
+    /// What a join has pushed goes back to its place: another job that came there would be taken for it (J1). What is
+    /// stolen leaves no place.
+    fn leave_framed(&self, popped: Option<Job>) -> Option<Job> {
+        let job = popped?;
+        if job.is_framed() {
+            self.push_job(job);
+            return None;
+        }
+        Some(job)
+    }
+
+    /// Where nobody could come to run a job in its place: one of its own, if that which was pushed there is among
+    /// them, or one from outside.
+    pub(crate) fn find_job_alone(&self, mark: Option<Mark>) -> Option<(Job, Origin)> {
+        if self.scheduler.config.lends_seats() && !self.is_going_down() {
+            return None;
+        }
+        let is_here = mark.is_some_and(|mark| self.with_deque(|deque| deque.has(mark)));
+        let own = is_here.then(|| self.take_own_job()).flatten();
+        own.or_else(|| self.scheduler.jobs.pop())
+    }
+
+    /// As [`Shared::take_left_job`].
+    pub(crate) fn take_left_job(&self, is_it: impl Fn(&Job) -> bool) -> Option<(Job, Origin)> {
+        self.scheduler.take_left_job(is_it)
+    }
+
+    /// Whether its seat is lent to nobody any more.
+    pub(crate) fn is_going_down(&self) -> bool {
+        self.seat().is_closed()
     }
 
     pub(crate) fn has_own_jobs(&self) -> bool {
@@ -90,8 +131,7 @@ impl Local {
     /// Any job there is but for one worker alone, and where it was.
     pub(crate) fn find_job(&self) -> Option<(Job, Origin)> {
         let shared = &self.scheduler;
-        let own = self.pop_job().map(|job| (job, Origin::Here));
-        own.or_else(|| shared.jobs.pop()).or_else(|| {
+        self.take_own_job().or_else(|| shared.jobs.pop()).or_else(|| {
             let count = if shared.config.thread_per_core { 0 } else { shared.remotes.count() };
             let victims = (1..count).map(|offset| (self.index + offset) % count);
             let steal = |victim| self.steal_job_of(victim).map(|job| (job, Origin::Stolen(victim)));
@@ -229,14 +269,15 @@ impl Local {
         }
     }
 
-    /// Gives the seat away (L5), and sleeps until `is_over` or there is a call. To be unparked by
-    /// [`wake_waiter`](Self::wake_waiter).
-    pub(crate) fn sleep_aside(&self, is_over: impl Fn() -> bool) {
+    /// Gives the seat away (L5), and sleeps until `is_over`, or there is a call, or the runtime goes down and did not when the
+    /// caller looked for jobs. To be unparked by [`wake_waiter`](Self::wake_waiter).
+    pub(crate) fn sleep_aside(&self, was_going_down: bool, is_over: impl Fn() -> bool) {
         let lends = self.scheduler.config.lends_seats() && self.tick.get() % 2 == 0;
         if lends {
             self.leave_seat();
         }
-        while !is_over() && self.remote().calls.is_empty() {
+        let is_called = || !self.remote().calls.is_empty();
+        while !is_over() && !is_called() && self.is_going_down() == was_going_down {
             self.remote().waiter.park();
         }
         if lends {
@@ -277,6 +318,15 @@ impl Shared {
         } else {
             self.remotes[worker].waiter.unpark();
         }
+    }
+
+    /// When the runtime goes down: one of those that have come from outside, or were passed on. Workers run them at
+    /// their end, but perhaps each of them waits for one.
+    pub(crate) fn take_left_job(&self, is_it: impl Fn(&Job) -> bool) -> Option<(Job, Origin)> {
+        if !self.is_down() || self.jobs.is_empty() {
+            return None;
+        }
+        self.jobs.take(|(job, _)| is_it(job))
     }
 
     /// A job from outside; it comes back when the runtime goes down.

@@ -1,0 +1,167 @@
+//! Fork-join where it is thin: a wait in the middle of a join, panics that panic once more, and runtimes that go down
+//! while somebody waits. What fails here mostly hangs.
+
+use heist::runtime::{Builder, Runtime};
+use heist::{Yield, in_place_scope, join, scope, scope_fifo, spawn_job, task};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+fn runtime(workers: usize) -> Runtime {
+    Builder::new_multi_thread().worker_threads(workers).build().unwrap()
+}
+
+fn without_threads() -> Runtime {
+    Builder::new_current_thread().build().unwrap()
+}
+
+fn wait_in_join() -> (u32, u32) {
+    let job = spawn_job(|| 1);
+    join(|| job.wait().unwrap(), || 2)
+}
+
+/// J1: who waits in the first closure of a join for an older job must not run the second one instead.
+#[test]
+fn j1_a_handle_is_waited_for_in_a_join() {
+    for workers in [1, 2] {
+        let rt = runtime(workers);
+        for _ in 0..20 {
+            assert_eq!(rt.handle().install(wait_in_join), (1, 2));
+        }
+    }
+    assert_eq!(without_threads().block_on(async { wait_in_join() }), (1, 2));
+}
+
+/// J1: the same for who asks for any job; each is run once, also if others take the place in the deque.
+#[test]
+fn j1_a_yield_in_a_join_leaves_the_join_whole() {
+    fn tree(handle: &heist::runtime::Handle, depth: u32, runs: &AtomicUsize) -> usize {
+        if depth == 0 {
+            return 1;
+        }
+        let inner = || {
+            handle.yield_job(Yield::Own);
+            handle.yield_job(Yield::Any);
+            handle.spawn_detached(|| ());
+            let left = tree(handle, depth - 1, runs);
+            handle.yield_job(Yield::Own);
+            left
+        };
+        // What a closure owns is dropped twice if it is called twice.
+        let owned = vec![depth; 100];
+        let outer = || {
+            runs.fetch_add(1, Ordering::Relaxed);
+            drop(owned);
+            tree(handle, depth - 1, runs)
+        };
+        let (left, right) = join(inner, outer);
+        left + right
+    }
+    let check = |rt: &Runtime, run: &dyn Fn(&(dyn Fn() -> usize + Sync)) -> usize| {
+        let runs = AtomicUsize::new(0);
+        let handle = rt.handle().clone();
+        assert_eq!(run(&|| tree(&handle, 6, &runs)), 64);
+        assert_eq!(runs.into_inner(), 63);
+    };
+    for workers in [1, 2] {
+        let rt = runtime(workers);
+        check(&rt, &|f| rt.handle().install(f));
+    }
+    let alone = without_threads();
+    check(&alone, &|f| alone.block_on(async { f() }));
+}
+
+/// A job from outside is run by who waits for it where nobody else could.
+#[test]
+fn a_wait_without_threads_runs_what_it_waits_for() {
+    let alone = without_threads();
+    let handle = alone.handle().clone();
+    let job = thread::spawn(move || handle.spawn_job(|| 1)).join().unwrap();
+    assert_eq!(alone.block_on(async { job.wait().unwrap() }), 1);
+}
+
+/// A payload that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// J2, J4: panics that nobody is told of are dropped, and what that does is nobody's business.
+#[test]
+fn j4_a_payload_panics_when_it_is_dropped() {
+    let rt = runtime(1);
+    let runs = AtomicUsize::new(0);
+    let explode = || {
+        runs.fetch_add(1, Ordering::Relaxed);
+        panic::panic_any(Bomb);
+    };
+    let scopes: [&(dyn Fn() + Sync); 2] =
+        [&|| scope(|s| (0..4).for_each(|_| s.spawn(|_| explode()))), &|| {
+            scope_fifo(|s| (0..4).for_each(|_| s.spawn_fifo(|_| explode())))
+        }];
+    for scope in scopes {
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| rt.handle().install(scope)));
+        std::mem::forget(outcome.unwrap_err());
+        assert_eq!(runs.swap(0, Ordering::Relaxed), 4);
+    }
+    rt.handle().spawn_detached(|| panic::panic_any(Bomb));
+    rt.handle().spawn_broadcast(|_| panic::panic_any(Bomb));
+    assert_eq!(rt.handle().install(|| 1), 1);
+}
+
+/// J2: what a runtime has to run though it goes down is run, also if it is told to go down twice.
+#[test]
+fn j2_jobs_are_run_though_the_end_is_told_twice() {
+    for _ in 0..20 {
+        let (rt, runs) = (runtime(1), AtomicUsize::new(0));
+        let (handle, gate) = (rt.handle().clone(), Barrier::new(2));
+        handle.in_place_scope(|s| {
+            s.spawn(|_| drop(gate.wait()));
+            for _ in 0..20_000 {
+                s.spawn(|_| _ = runs.fetch_add(1, Ordering::Relaxed));
+            }
+            gate.wait();
+            rt.shutdown_background();
+        });
+        assert_eq!(runs.into_inner(), 20_000);
+    }
+}
+
+/// J2: a worker that waits when the runtime goes down gets what it waits for, also if there is no other worker.
+#[test]
+fn j2_the_only_worker_waits_while_the_runtime_ends() {
+    for _ in 0..20 {
+        let rt = runtime(1);
+        let (handle, runs) = (rt.handle().clone(), AtomicUsize::new(0));
+        handle.install(|| {
+            scope(|s| {
+                let spawn = || s.spawn(|_| _ = runs.fetch_add(1, Ordering::Relaxed));
+                thread::scope(|threads| drop(threads.spawn(spawn)));
+                rt.shutdown_background();
+            });
+        });
+        assert_eq!(runs.into_inner(), 1);
+    }
+}
+
+/// J2: the same if it waits as a thread that is no worker's.
+#[test]
+fn j2_the_only_worker_waits_aside_while_the_runtime_ends() {
+    for _ in 0..20 {
+        let rt = runtime(1);
+        let (handle, runs) = (rt.handle().clone(), AtomicUsize::new(0));
+        handle.install(|| {
+            task::block_in_place(|| {
+                in_place_scope(|s| {
+                    s.spawn(|_| _ = runs.fetch_add(1, Ordering::Relaxed));
+                    rt.shutdown_background();
+                });
+            });
+        });
+        assert_eq!(runs.into_inner(), 1);
+    }
+}
