@@ -71,7 +71,7 @@ fn yield_runs_the_other_closure_of_a_join() {
         let result = match depth {
             0 => outer(),
             1 => pool.install(|| rayon_core::join(outer, || 3)).0,
-            _ => pool.install(|| rayon_core::join(|| 3, || outer()).1),
+            _ => pool.install(|| rayon_core::join(|| 3, outer).1),
         };
         assert_eq!(result, (1, 2));
     }
