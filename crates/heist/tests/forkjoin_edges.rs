@@ -120,7 +120,7 @@ fn j2_jobs_are_run_though_the_end_is_told_twice() {
         let (rt, runs) = (runtime(1), AtomicUsize::new(0));
         let (handle, gate) = (rt.handle().clone(), Barrier::new(2));
         handle.in_place_scope(|s| {
-            s.spawn(|_| drop(gate.wait()));
+            s.spawn(|_| _ = gate.wait());
             for _ in 0..20_000 {
                 s.spawn(|_| _ = runs.fetch_add(1, Ordering::Relaxed));
             }
