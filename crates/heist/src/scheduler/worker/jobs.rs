@@ -80,10 +80,10 @@ impl Local {
     }
 
     /// What a join has pushed goes back to its place: another job that came there would be taken for it (J1). What is
-    /// stolen leaves no place.
+    /// stolen leaves no place. On fixed threads it is run all the same, and its place is held.
     fn leave_framed(&self, popped: Option<Job>) -> Option<Job> {
         let job = popped?;
-        if job.is_framed() {
+        if job.is_framed() && !self.is_fixed() {
             self.push_job(job);
             return None;
         }
