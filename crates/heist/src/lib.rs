@@ -19,7 +19,7 @@
 //! |---|---|
 //! | [`runtime`] | building, entering and shutting down runtimes; what they count ([`runtime::RuntimeMetrics`]) |
 //! | [`task`] | spawning, waiting, aborting, yielding |
-//! | [`join`], [`scope`](fn@scope), [`spawn_job`] | fork-join: closures that run at the same time and may borrow |
+//! | [`join`](fn@join), [`scope`](fn@scope), [`spawn_job`] | fork-join: closures that run at the same time and may borrow |
 //! | [`par`] | loops over slices and ranges |
 //! | [`time`] | waiting for a moment, for so long, at most so long, again and again |
 //! | [`net`] | sockets, pipes, and the lookup of names |

@@ -31,7 +31,7 @@ pub fn current_worker_index() -> Option<usize> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Yield {
     /// One of the calling worker's own: the newest; or the oldest, if the newest is the second closure of a
-    /// [`join`](crate::join) that the caller is in; or its part of a broadcast.
+    /// [`join`](fn@crate::join) that the caller is in; or its part of a broadcast.
     Own,
     /// One of its own, or if it has none, any.
     Any,
@@ -58,7 +58,7 @@ impl Handle {
         if self.is_here() { f() } else { on_worker(self, |_| f()) }
     }
 
-    /// As [`join`](crate::join), on this runtime.
+    /// As [`join`](fn@crate::join), on this runtime.
     ///
     /// # Panics
     /// As that.
@@ -175,7 +175,7 @@ impl Handle {
     /// Runs one job that waits, in the middle of what the calling worker does; whether there was one. `None` if the
     /// calling thread is none of this runtime's workers.
     ///
-    /// For who waits for something that a job will do, and cannot use [`join`](crate::join) or a scope. Mind
+    /// For who waits for something that a job will do, and cannot use [`join`](fn@crate::join) or a scope. Mind
     /// that the job may be anything, and may want a lock that the caller holds.
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
         self.with_worker(|local| {

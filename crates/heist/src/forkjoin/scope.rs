@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// borrow whatever outlives the call. `f` is called on a worker: on this thread if it is one, else on one of
 /// the current runtime's or of the global one's.
 ///
-/// The newest job is run first; see [`scope_fifo`]. Where it can be said what there is to do, [`join`](crate::join)
+/// The newest job is run first; see [`scope_fifo`]. Where it can be said what there is to do, [`join`](fn@crate::join)
 /// costs less.
 ///
 /// ```

@@ -15,7 +15,7 @@ impl Builder {
     /// the runtime does not wait for them.
     ///
     /// Nobody stands in for a worker of such a runtime. One that is stuck keeps its seat, and one that waits
-    /// for a job ([`join`](crate::join) and the like) runs whatever else there is to run. That is for
+    /// for a job ([`join`](fn@crate::join) and the like) runs whatever else there is to run. That is for
     /// fork-join where the number of threads, and which, must be known; tasks of other programs are better off on an ordinary
     /// runtime.
     ///
@@ -84,7 +84,7 @@ impl WorkerThread {
     }
 
     /// As [`run`](Self::run), and calls `begin` before, and `end` afterwards, on the worker: they may
-    /// [`join`](crate::join) and the like. They must not panic.
+    /// [`join`](fn@crate::join) and the like. They must not panic.
     pub fn run_between(self, begin: impl FnOnce(), end: impl FnOnce()) {
         self.threads.bind_worker(self.index);
         let _entered = context::enter(&self.handle);
