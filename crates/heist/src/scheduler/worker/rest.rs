@@ -212,9 +212,10 @@ impl Local {
     /// core to run on (L3). At one: there may be many in which all sleep well. Whether that has woken anybody.
     fn turn_a_stale_reactor(&self) -> bool {
         let Some(reactors) = &self.scheduler.config.reactors else { return false };
-        let others = (1..reactors.len()).map(|offset| (self.seat.get() + offset) % reactors.len());
+        let mut others =
+            (1..reactors.len()).map(|offset| (self.seat.get() + offset) % reactors.len());
         let now = reactors.clock.now();
-        let stale = others.into_iter().find(|seat| reactors[*seat].is_stale(now, STALE));
+        let stale = others.find(|seat| reactors[*seat].is_stale(now, STALE));
         stale.is_some_and(|seat| reactors[seat].turn())
     }
 }
