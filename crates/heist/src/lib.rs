@@ -64,6 +64,7 @@ mod stall;
 pub mod task;
 pub mod time;
 mod tokio_parts;
+pub mod trace;
 
 pub use forkjoin::{
     BroadcastContext, FnContext, JobHandle, Scope, ScopeFifo, Yield, broadcast,

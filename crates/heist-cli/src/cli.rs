@@ -1,0 +1,36 @@
+//! The command line.
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+/// See what a heist runtime does, and why.
+#[derive(Debug, Parser)]
+#[command(name = "heist", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the completions for a shell.
+    Completions {
+        /// For which shell.
+        shell: Shell,
+    },
+}
+
+impl Cli {
+    /// Does what it was asked for.
+    pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        match self.command {
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}

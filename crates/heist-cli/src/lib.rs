@@ -1,0 +1,13 @@
+//! What the `heist` program is made of.
+//!
+//! | module | what |
+//! |---|---|
+//! | `cli` | the command line |
+//!
+//! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
+//! what it was asked for.
+#![warn(missing_docs)]
+
+mod cli;
+
+pub use cli::Cli;
