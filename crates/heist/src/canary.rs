@@ -122,6 +122,10 @@ pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
+/// A spare that gives a borrowed seat back does not look for what came meanwhile.
+pub(crate) const SEAT_RETURN_UNCHECKED: Canary = Canary::new("seat return unchecked");
+/// A spare that has lent its seat ends, and who has it does not know.
+pub(crate) const SEAT_LENDER_GONE: Canary = Canary::new("seat lender gone");
 /// A poll that finds a timer waiting does not look again before it leaves its waker.
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
 /// An entry that does not count any more fires its timer.
