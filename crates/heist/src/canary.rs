@@ -104,6 +104,12 @@ pub(crate) const GUARD_NO_LIGHT_BARRIER: Canary = Canary::new("guard no light ba
 pub(crate) const GUARD_NO_HEAVY_BARRIER: Canary = Canary::new("guard no heavy barrier");
 /// Who has marked a seat as taken does not look whether it was lost meanwhile.
 pub(crate) const GUARD_NO_SECOND_LOOK: Canary = Canary::new("guard no second look");
+/// Who sleeps beside a reactor does not order that before its look for sources.
+pub(crate) const APART_NO_SLEEPER_FENCE: Canary = Canary::new("apart no sleeper fence");
+/// Who sleeps beside a reactor does not look for sources once more.
+pub(crate) const APART_NO_SECOND_LOOK: Canary = Canary::new("apart no second look");
+/// Who adds a source does not order that before its look whether anybody sleeps beside the reactor.
+pub(crate) const APART_NO_SOURCE_FENCE: Canary = Canary::new("apart no source fence");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
 /// Sysmon does not order its wish for a seat before its look at the worker's tick.

@@ -108,7 +108,11 @@ impl Local {
         let looks = if waits { LOOKS } else { 0 };
         (0..looks).any(|_| {
             wait_a_moment();
-            self.scheduler.has_work() || self.remote().has_own()
+            self.scheduler.has_work() || self.remote().has_own() || {
+                // Who would have something for it may have no core to run on.
+                std::thread::yield_now();
+                false
+            }
         })
     }
 
