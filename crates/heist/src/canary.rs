@@ -104,6 +104,12 @@ pub(crate) const GUARD_NO_LIGHT_BARRIER: Canary = Canary::new("guard no light ba
 pub(crate) const GUARD_NO_HEAVY_BARRIER: Canary = Canary::new("guard no heavy barrier");
 /// Who has marked a seat as taken does not look whether it was lost meanwhile.
 pub(crate) const GUARD_NO_SECOND_LOOK: Canary = Canary::new("guard no second look");
+/// Who sleeps beside a reactor does not order that before its look for sources.
+pub(crate) const APART_NO_SLEEPER_FENCE: Canary = Canary::new("apart no sleeper fence");
+/// Who sleeps beside a reactor does not look for sources once more.
+pub(crate) const APART_NO_SECOND_LOOK: Canary = Canary::new("apart no second look");
+/// Who adds a source does not order that before its look whether anybody sleeps beside the reactor.
+pub(crate) const APART_NO_SOURCE_FENCE: Canary = Canary::new("apart no source fence");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
 /// Sysmon does not order its wish for a seat before its look at the worker's tick.
@@ -122,6 +128,10 @@ pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
+/// A spare that gives a borrowed seat back does not look for what came meanwhile.
+pub(crate) const SEAT_RETURN_UNCHECKED: Canary = Canary::new("seat return unchecked");
+/// A spare that has lent its seat ends, and who has it does not know.
+pub(crate) const SEAT_LENDER_GONE: Canary = Canary::new("seat lender gone");
 /// A poll that finds a timer waiting does not look again before it leaves its waker.
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
 /// An entry that does not count any more fires its timer.

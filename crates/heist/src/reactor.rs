@@ -3,6 +3,7 @@
 //!
 //! A reactor never touches a run queue: it calls wakers.
 
+mod apart;
 mod errand;
 mod guard;
 pub(crate) mod io;
@@ -15,6 +16,7 @@ pub(crate) mod timers;
 pub(crate) use errand::Errand;
 pub(crate) use shut_down::ShutDown;
 
+use apart::Apart;
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
 use heist_sync::Barrier;
@@ -67,6 +69,7 @@ pub(crate) struct Reactor {
     /// For whoever sleeps in it.
     night: Mutex<Turn>,
     is_slept_in: AtomicBool,
+    apart: Apart,
 }
 
 /// What is needed for looking.
@@ -222,6 +225,7 @@ impl Reactor {
             turn: Mutex::default(),
             night: Mutex::default(),
             is_slept_in: AtomicBool::new(false),
+            apart: Apart::new(),
         })
     }
 
@@ -259,12 +263,16 @@ impl Reactor {
         let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
         // Relaxed: made known by whatever tells others to ring.
         self.is_slept_in.store(true, Ordering::Relaxed);
-        Bed { turn, occupied: Occupied(self) }
+        // Who moves a clock on that stands still looks at the poller.
+        let is_apart = !self.clock.is_stopped() && self.apart.lie_down(|| self.sources.len() > 0);
+        Bed { turn, occupied: Occupied { reactor: self, is_apart } }
     }
 
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
     pub(crate) fn rouse(&self) {
-        self.poller.wake();
+        if !self.apart.rouse() {
+            self.poller.wake();
+        }
     }
 }
 
@@ -289,12 +297,19 @@ pub(crate) struct Bed<'a> {
 }
 
 /// A bell that is rung is rung for who has this.
-struct Occupied<'a>(&'a Reactor);
+struct Occupied<'a> {
+    reactor: &'a Reactor,
+    /// Whether it sleeps beside the reactor.
+    is_apart: bool,
+}
 
 impl Drop for Occupied<'_> {
     fn drop(&mut self) {
+        if self.is_apart {
+            self.reactor.apart.rise();
+        }
         // Relaxed: who still sees it rings once more, for nothing.
-        self.0.is_slept_in.store(false, Ordering::Relaxed);
+        self.reactor.is_slept_in.store(false, Ordering::Relaxed);
     }
 }
 
@@ -303,10 +318,11 @@ impl<'a> Bed<'a> {
     /// clock that stands still is moved on to the next timer instead, if it `may_jump`.
     pub(crate) fn sleep(self, may_jump: impl FnOnce() -> bool) -> Harvest<'a> {
         let Bed { turn, occupied } = self;
-        let reactor = occupied.0;
+        let Occupied { reactor, is_apart } = occupied;
         let mut harvest = Harvest::new(reactor, &reactor.night, turn);
         let until = reactor.timers.lie_down();
         match until {
+            _ if is_apart => harvest.wait_apart(until.map(|until| harvest.now.until(until))),
             Some(until) if reactor.clock.is_stopped() => harvest.wait_or_jump(until, may_jump),
             _ => harvest.wait(until.map(|until| harvest.now.until(until))),
         }
@@ -339,6 +355,12 @@ impl<'a> Harvest<'a> {
             poller.wait(&mut self.turn.events, timeout);
         }
         self.turned();
+    }
+
+    /// There are no sources.
+    fn wait_apart(&mut self, timeout: Option<Duration>) {
+        self.turn.events.clear();
+        self.reactor.apart.sleep(timeout);
     }
 
     fn turned(&self) {

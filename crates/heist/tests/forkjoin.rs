@@ -273,3 +273,77 @@ fn from_everywhere() {
     let both = rt.spawn(async move { join(|| block(9), || block(10)) });
     assert_eq!(rt.block_on(both).unwrap(), (34, 55));
 }
+
+/// F3: tasks are run while every worker is at a job that waits for them without ever blocking; also those that a job
+/// itself spawns. Sysmon does not help: it is not asked to.
+#[test]
+fn f3_tasks_are_run_beside_jobs_that_burn() {
+    for workers in [1, 2, 4] {
+        let rt = Builder::new_multi_thread()
+            .worker_threads(workers)
+            .enable_all()
+            .stall_threshold(None)
+            .build()
+            .unwrap();
+        let (begun, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (begun, done) = (&*Box::leak(Box::new(begun)), &*Box::leak(Box::new(done)));
+        const ROUNDS: usize = 20;
+        let burn = move || {
+            begun.fetch_add(1, Ordering::SeqCst);
+            drop(task::spawn(async move { done.fetch_add(1, Ordering::SeqCst) }));
+            while done.load(Ordering::SeqCst) < workers + ROUNDS {
+                thread::yield_now();
+            }
+        };
+        let jobs: Vec<_> = (0..workers).map(|_| rt.handle().spawn_job(burn)).collect();
+        while begun.load(Ordering::SeqCst) < workers {
+            thread::yield_now();
+        }
+        for _ in 0..ROUNDS {
+            // One waits for the other: both are run, one after the other.
+            let (first, second) = (rt.spawn(task::yield_now()), rt.handle().clone());
+            rt.block_on(async move { second.spawn(async { first.await.unwrap() }).await.unwrap() });
+            done.fetch_add(1, Ordering::SeqCst);
+        }
+        jobs.into_iter().for_each(|job| job.wait().unwrap());
+        // The workers have their seats back, and run tasks and jobs as before.
+        rt.block_on(async { task::spawn(async { fib(15) }).await.unwrap() });
+    }
+}
+
+/// F3, L3: so are tasks that wait for sockets and for time.
+#[test]
+fn f3_sockets_and_timers_beside_jobs_that_burn() {
+    use heist::io::{AsyncReadExt, AsyncWriteExt};
+    use heist::net::{TcpListener, TcpStream};
+    let rt = runtime(2);
+    let is_over = &*Box::leak(Box::new(AtomicUsize::new(0)));
+    let burn = || {
+        while is_over.load(Ordering::SeqCst) == 0 {
+            std::hint::spin_loop();
+        }
+    };
+    let listener = rt.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = rt.spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut byte = [0];
+        while stream.read(&mut byte).await.unwrap() == 1 {
+            heist::time::sleep(Duration::from_millis(1)).await;
+            stream.write_all(&byte).await.unwrap();
+        }
+    });
+    let jobs: Vec<_> = (0..2).map(|_| rt.handle().spawn_job(burn)).collect();
+    let client = rt.spawn(async move {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        for number in 0..20 {
+            let mut byte = [number];
+            stream.write_all(&byte).await.unwrap();
+            stream.read_exact(&mut byte).await.unwrap();
+            assert_eq!(byte, [number]);
+        }
+    });
+    rt.block_on(async { (client.await.unwrap(), server.await.unwrap()) });
+    is_over.store(1, Ordering::SeqCst);
+    jobs.into_iter().for_each(|job| job.wait().unwrap());
+}

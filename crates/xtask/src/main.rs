@@ -3,6 +3,7 @@
 //! `cargo run -p xtask -- --help` lists them.
 
 mod peer_tests;
+mod rayon_bench;
 
 use std::process::ExitCode;
 
@@ -13,10 +14,12 @@ use clap::Parser;
 #[command(name = "xtask", version)]
 enum Task {
     PeerTests(peer_tests::Args),
+    RayonBench(rayon_bench::Args),
 }
 
 fn main() -> ExitCode {
     match Task::parse() {
         Task::PeerTests(args) => peer_tests::main(&args),
+        Task::RayonBench(args) => rayon_bench::main(&args),
     }
 }

@@ -3,14 +3,19 @@
 use super::latch::Latch;
 use crate::scheduler::{Job, Local, Origin, Step};
 use std::thread;
+use std::time::Duration;
 
 /// So often it looks whether there is something to help with, before it lets other threads run. Guessed.
 const SPINS: u32 = 32;
 /// How long it waits before each look, in turns of a spin loop. Each looks at a line that the thief works on.
 /// Guessed.
 const SPINS_PER_LOOK: u32 = 16;
-/// So often it lets other threads run before it gives its seat away. Guessed: about what that costs.
+/// So often it lets other threads run before it sleeps. Guessed.
 const YIELDS: u32 = 8;
+/// How long it sleeps on its seat before it gives that away. Who comes in its place begins something, and is not done with it
+/// when the job that is waited for has ended: then there are more threads at work than cores. Guessed: longer than what
+/// jobs do between two joins, as a rule.
+const NAP: Duration = Duration::from_micros(200);
 
 /// Waits for the job of `latch`, which others have, and meanwhile runs what `help` has found (J3).
 #[cold]
@@ -44,6 +49,10 @@ pub(super) fn wait_until(
             looks += 1;
         } else if looks < SPINS + YIELDS {
             thread::yield_now();
+            looks += 1;
+        } else if looks == SPINS + YIELDS {
+            fall_asleep();
+            local.nap(NAP, &is_over);
             looks += 1;
         } else {
             fall_asleep();

@@ -71,6 +71,7 @@ impl Reactors {
 
     /// A source has been added to this reactor.
     pub(super) fn added_source(&self, seat: usize) {
+        self[seat].apart.added_source();
         if self[seat].post.is_left_behind(self.barrier) {
             self.watch_sources(seat);
         }
@@ -112,23 +113,30 @@ impl Reactors {
 
 /// For sysmon.
 impl Reactors {
-    /// Looks at those whose seats are vacant, and at those that nobody has looked at for so long.
-    pub(crate) fn turn_neglected(&self, limit: Duration) {
+    /// Looks at those whose seats are vacant, or left alone by who sits there, and at those that nobody has looked at for
+    /// so long.
+    pub(crate) fn turn_neglected(&self, limit: Duration, is_left_alone: impl Fn(usize) -> bool) {
         let now = self.clock.now();
-        let is_neglected =
-            |reactor: &Reactor| reactor.post.is_left() || reactor.is_stale(now, limit);
-        let neglected = self.reactors.iter().filter(|reactor| is_neglected(reactor));
-        neglected.for_each(|reactor| _ = reactor.turn());
+        let is_neglected = |seat: &usize| {
+            let reactor = &self[*seat];
+            reactor.post.is_left() || reactor.is_stale(now, limit) || is_left_alone(*seat)
+        };
+        (0..self.len()).filter(is_neglected).for_each(|seat| _ = self[seat].turn());
     }
 
-    /// Sleeps until something comes to a reactor whose seat is vacant, it is roused, or so much time has
-    /// passed. It may wake up for nothing.
-    pub(crate) fn stand_guard(&self, limit: Option<Duration>) {
+    /// Sleeps until something comes to a reactor whose seat is vacant, or left alone by who sits there, it is roused, or so
+    /// much time has passed. It may wake up for nothing.
+    pub(crate) fn stand_guard(
+        &self,
+        limit: Option<Duration>,
+        is_left_alone: impl Fn(usize) -> bool,
+    ) {
         let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
         guard.vigil.begin(self.barrier);
         let now = self.clock.now();
         let mut until = limit.map_or(Time::NEVER, |limit| now.plus(limit));
-        for seat in (0..self.len()).filter(|seat| self[*seat].post.is_left()) {
+        let is_left = |seat: &usize| self[*seat].post.is_left() || is_left_alone(*seat);
+        for seat in (0..self.len()).filter(is_left) {
             self.watch_sources(seat);
             until = until.min(self[seat].timers.next());
         }

@@ -13,16 +13,19 @@ const SEARCHING_BITS: u32 = 16;
 const ONE_SEARCHING: u32 = 1;
 const ONE_IDLE: u32 = 1 << SEARCHING_BITS;
 const SEARCHING_MASK: u32 = ONE_IDLE - 1;
+const EXPECTED: u32 = 1 << 31;
+const IDLE_MASK: u32 = EXPECTED - ONE_IDLE;
 
 /// More workers than the fields can count.
-pub(crate) const MAX_WORKERS: usize = SEARCHING_MASK as usize;
+pub(crate) const MAX_WORKERS: usize = (IDLE_MASK / ONE_IDLE) as usize;
 
 /// How many workers search, and how many are idle.
 ///
 /// | bits | field |
 /// |---|---|
 /// | 0..16 | searching: workers that have nothing of their own and look at others, or are being woken to do so |
-/// | 16..32 | idle: workers that sleep, or are about to, and that nobody is waking |
+/// | 16..31 | idle: workers that sleep, or are about to, and that nobody is waking |
+/// | 31 | EXPECTED: a spare worker was called, and perhaps has no core to run on |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Counts(u32);
 
@@ -32,7 +35,7 @@ impl Counts {
     }
 
     fn idle(self) -> u32 {
-        self.0 >> SEARCHING_BITS
+        (self.0 & IDLE_MASK) >> SEARCHING_BITS
     }
 }
 
@@ -70,13 +73,13 @@ impl Idle {
 
     /// Something was published that a worker could take. Returns a worker that must be unparked,
     /// if one should be woken for it (I1, I4).
-    #[inline]
+    #[cfg(test)]
     pub(super) fn submitted(&self) -> Option<usize> {
         if self.is_anybody_free() { self.wake_one() } else { None }
     }
 
-    /// Something was published. Whether anybody sleeps or searches: if not, nobody has to be woken. A busy machine
-    /// asks it in each join.
+    /// Something was published. Whether anybody sleeps or searches, or was called: if not, nobody has to be woken
+    /// or let through (I1, I4). A busy machine asks it in each join.
     #[inline(always)]
     pub(super) fn is_anybody_free(&self) -> bool {
         if !canary::IDLE_NO_LIGHT_BARRIER.sings() {
@@ -238,6 +241,33 @@ impl Idle {
         let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::AcqRel));
         debug_assert!(before.searching() > 0);
         if before.searching() == 1 { self.wake_one() } else { None }
+    }
+
+    /// Who does not search any more makes sure that it sees what was published while it did: the submitters relied on it.
+    /// `false` if that is not to be had.
+    #[must_use = "if it is not to be had, act as if something had come"]
+    pub(super) fn catch_up(&self) -> bool {
+        self.barrier.heavy()
+    }
+
+    /// A spare worker is called.
+    pub(super) fn expect_spare(&self) {
+        // Relaxed: it is a hint for those at jobs.
+        self.counts.fetch_or(EXPECTED, Ordering::Relaxed);
+    }
+
+    /// All that were called have come.
+    pub(super) fn expect_nobody(&self) {
+        // Relaxed: as above.
+        self.counts.fetch_and(!EXPECTED, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_spare_expected(&self) -> bool {
+        self.counts.load(Ordering::Relaxed) & EXPECTED != 0
+    }
+
+    pub(super) fn is_anybody_searching(&self) -> bool {
+        Counts(self.counts.load(Ordering::Relaxed)).searching() > 0
     }
 
     /// A searcher has found something, in a runtime in which nobody can take what is another's.

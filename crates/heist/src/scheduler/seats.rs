@@ -32,6 +32,9 @@ pub(super) struct Seat {
 /// | 33 | RECALLED: the home worker waits for it; only with the number of another worker |
 /// | 34 | RISING: who sits here sleeps, and would like to get up; only with a worker's number |
 /// | 35 | DOWN: the runtime goes down; never cleared |
+/// | 36 | AT_JOB: who sits here runs a job; who needs the seat for a task borrows it |
+/// | 37 | BORROWED: of the lender, which runs a job meanwhile; with CALLED, or with the number of another worker |
+/// | 38..64 | the lender's number; 0 without BORROWED |
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
@@ -40,6 +43,10 @@ const WANTED: u64 = 1 << 32;
 const RECALLED: u64 = 1 << 33;
 const RISING: u64 = 1 << 34;
 const DOWN: u64 = 1 << 35;
+const AT_JOB: u64 = 1 << 36;
+const BORROWED: u64 = 1 << 37;
+const LENDER_SHIFT: u32 = 38;
+const LENDING: u64 = !(BORROWED - 1);
 
 /// Nobody sits here. For the idle protocol the seat sleeps, or is about to.
 const VACANT: u32 = u32::MAX;
@@ -66,8 +73,24 @@ impl Word {
         Word(self.0 | flag)
     }
 
-    fn without(self, flag: u64) -> Word {
-        Word(self.0 & !flag)
+    fn without(self, flags: u64) -> Word {
+        Word(self.0 & !flags)
+    }
+
+    /// Borrowed of whoever sits here.
+    fn lent(self) -> Word {
+        let lending = u64::from(self.who()) << LENDER_SHIFT | BORROWED;
+        self.passed_to(CALLED).with(lending)
+    }
+
+    /// The worker that it is borrowed of.
+    fn lender(self) -> Option<u32> {
+        self.has(BORROWED).then_some((self.0 >> LENDER_SHIFT) as u32)
+    }
+
+    /// Back to the lender, which is at its job.
+    fn given_back(self) -> Option<Word> {
+        self.lender().map(|lender| self.passed_to(lender).with(AT_JOB))
     }
 }
 
@@ -79,12 +102,19 @@ impl fmt::Debug for Word {
             UNSTAFFED => f.write_str("UNSTAFFED")?,
             worker => write!(f, "worker {worker}")?,
         }
-        let flags =
-            [(WANTED, "WANTED"), (RECALLED, "RECALLED"), (RISING, "RISING"), (DOWN, "DOWN")];
+        let flags = [
+            (WANTED, "WANTED"),
+            (RECALLED, "RECALLED"),
+            (RISING, "RISING"),
+            (DOWN, "DOWN"),
+            (AT_JOB, "AT_JOB"),
+            (BORROWED, "BORROWED"),
+        ];
         flags
             .iter()
             .filter(|(flag, _)| self.has(*flag))
-            .try_for_each(|(_, name)| write!(f, "+{name}"))
+            .try_for_each(|(_, name)| write!(f, "+{name}"))?;
+        self.lender().map_or(Ok(()), |lender| write!(f, " of {lender}"))
     }
 }
 
@@ -106,12 +136,24 @@ pub(super) enum Disturbance {
 pub(super) enum Left {
     /// It is vacant. It must be put to sleep.
     Vacant,
-    /// The home worker, which waited for it, has it.
-    Home,
+    /// The home worker, which waited for it, has it; or the lender, which is at a job.
+    Handed,
     /// It stays with the worker: the runtime goes down.
     Kept,
     /// It was lost before.
     Lost,
+}
+
+/// For whom the seat of one who is at a job was taken.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Borrowed {
+    /// For a spare worker, which must be called.
+    ForSpare,
+    /// For the home worker, which has been waiting.
+    ForHome,
+    /// It was not.
+    No,
 }
 
 /// How a worker finds a seat that it would like to have back.
@@ -162,16 +204,23 @@ impl Seat {
                 return Disturbance::Down;
             }
             if word.who() != worker {
-                return Disturbance::Lost;
+                // The home worker asks for it, by recall(). A spare has no more right to it than who sits there.
+                if worker == self.home || self.renounce(word, worker) {
+                    return Disturbance::Lost;
+                }
+                continue;
             }
             if canary::SEAT_NO_CONTEST.sings() {
                 return Disturbance::None;
             }
             if word.has(RECALLED) {
-                if self.give_up(word) {
+                if self.give_up(word).is_some() {
                     return Disturbance::Lost;
                 }
-            } else if !word.has(WANTED) || self.exchange(word, word.without(WANTED)) {
+                continue;
+            }
+            let calm = word.without(WANTED).without(AT_JOB);
+            if calm == word || self.exchange(word, calm) {
                 return Disturbance::None;
             }
         }
@@ -182,27 +231,45 @@ impl Seat {
         loop {
             let word = self.load();
             if word.who() != worker {
-                return Left::Lost;
+                if self.renounce(word, worker) {
+                    return Left::Lost;
+                }
+                continue;
             }
             if word.has(DOWN) {
                 return Left::Kept;
             }
-            if self.give_up(word) {
-                return if word.has(RECALLED) { Left::Home } else { Left::Vacant };
+            if let Some(left) = self.give_up(word) {
+                return left;
             }
         }
     }
 
-    /// To the home worker if it waits; else nobody has it.
-    fn give_up(&self, word: Word) -> bool {
-        if !word.has(RECALLED) {
-            return self.exchange(word, word.passed_to(VACANT));
-        }
-        let won = self.exchange(word, word.passed_to(self.home));
-        if won && !canary::SEAT_HAND_OVER_SILENT.sings() {
+    /// If the seat is borrowed of `worker`, it is so no more: who sits there may keep it. `false`: it is not as it was.
+    fn renounce(&self, word: Word, worker: u32) -> bool {
+        let is_lender = word.lender() == Some(worker) && !canary::SEAT_LENDER_GONE.sings();
+        !is_lender || self.exchange(word, word.without(LENDING))
+    }
+
+    /// To the home worker if it waits, or to the lender; else nobody has it. `None`: it is not as it was.
+    fn give_up(&self, word: Word) -> Option<Left> {
+        let (new, left) = match (word.has(RECALLED), word.given_back()) {
+            (true, _) => (word.passed_to(self.home), Left::Handed),
+            (false, Some(given_back)) => (given_back, Left::Handed),
+            (false, None) => (word.passed_to(VACANT), Left::Vacant),
+        };
+        let won = self.exchange(word, new);
+        if won && word.has(RECALLED) && !canary::SEAT_HAND_OVER_SILENT.sings() {
             self.return_parker.unpark();
         }
-        won
+        won.then_some(left)
+    }
+
+    /// `worker` begins a job, and leaves nothing in its slot until it has [answered](Self::answer). `false` if it does
+    /// not sit here undisturbed.
+    pub(super) fn begin_job(&self, worker: u32) -> bool {
+        let calm = Word(u64::from(worker));
+        self.exchange(calm, calm.with(AT_JOB))
     }
 
     /// The worker that sits here sleeps until the seat is woken.
@@ -243,7 +310,7 @@ impl Seat {
             let (seated, back) = match word.who() {
                 VACANT => (seated.with(RISING), Back::Asleep),
                 CALLED | UNSTAFFED => (seated, Back::Busy),
-                // It was given the seat: only a home worker is.
+                // It was given the seat: only a home worker is. If it was borrowed, answer() is next.
                 who if who == worker => return Back::Busy,
                 _ => return Back::Taken,
             };
@@ -272,15 +339,16 @@ impl Seat {
         let word = self.load();
         // Unstaffed too: another may have been called for, in vain, before this one came.
         let is_free = matches!(word.who(), CALLED | UNSTAFFED) && !word.has(DOWN);
-        is_free && self.exchange(word, word.passed_to(spare))
+        is_free && self.exchange(word, word.passed_to(spare).with(word.0 & LENDING))
     }
 
     /// The spare that was called does not come. Nothing happens if it is not needed any more.
     pub(super) fn not_staffed(&self) {
         let word = self.load();
         if word.who() == CALLED {
+            let nobody = word.given_back().unwrap_or(word.passed_to(UNSTAFFED));
             // If that fails somebody sits there, or the runtime goes down.
-            self.exchange(word, word.passed_to(UNSTAFFED));
+            self.exchange(word, nobody);
         }
     }
 }
@@ -311,6 +379,39 @@ impl Seat {
     /// Whether the home worker waits for whoever sits here to leave.
     pub(super) fn is_recalled(&self) -> bool {
         self.load().has(RECALLED)
+    }
+
+    /// Whether who sits here runs a job.
+    pub(super) fn is_at_job(&self) -> bool {
+        self.load().has(AT_JOB)
+    }
+
+    /// Whether nobody here will look for tasks soon: who sits here runs a job, or the spare that was called has not come
+    /// yet, for want of a core perhaps.
+    #[inline]
+    pub(super) fn leaves_tasks(&self) -> bool {
+        // Relaxed: borrow() looks again.
+        let word = Word(self.word.load(Ordering::Relaxed));
+        word.has(AT_JOB) || word.who() == CALLED
+    }
+
+    /// Takes the seat from who sits here and runs a job (F3): for the home worker if that waits for it, else for a spare,
+    /// which has to give it back.
+    pub(super) fn borrow(&self) -> Borrowed {
+        let word = self.load();
+        if !word.has(AT_JOB) || word.has(DOWN) {
+            return Borrowed::No;
+        }
+        if word.has(RECALLED) {
+            return if self.give_up(word).is_some() { Borrowed::ForHome } else { Borrowed::No };
+        }
+        let is_calm = word.without(AT_JOB) == Word(u64::from(word.who()));
+        if is_calm && self.exchange(word, word.lent()) { Borrowed::ForSpare } else { Borrowed::No }
+    }
+
+    /// Whether it is borrowed of one that runs a job.
+    pub(super) fn is_borrowed(&self) -> bool {
+        self.load().has(BORROWED)
     }
 
     /// Whether the home worker sits here.
@@ -358,8 +459,8 @@ impl Seat {
                 }
                 continue;
             }
-            if self.give_up(word) {
-                return if word.has(RECALLED) { Left::Home } else { Left::Vacant };
+            if let Some(left) = self.give_up(word) {
+                return left;
             }
         }
     }

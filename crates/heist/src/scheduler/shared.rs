@@ -8,7 +8,7 @@ use super::jobs::Inbox;
 use super::producer::producer;
 use super::refused::{Leftovers, one_after_the_other};
 use super::remotes::{Queues, Remote, Remotes};
-use super::seats::Seat;
+use super::seats::{Borrowed, Seat};
 use super::spares::Spares;
 use super::sysmon::Alarm;
 use super::waiting::Waiting;
@@ -230,8 +230,27 @@ impl Shared {
     /// Something was made runnable where others can take it.
     #[inline]
     pub(super) fn notify(&self) {
-        if let Some(seat) = self.idle.submitted() {
-            self.wake_seat(seat);
+        self.notify_from(0);
+    }
+
+    /// The same, by the worker on this seat.
+    #[inline]
+    pub(super) fn notify_from(&self, seat: usize) {
+        if self.idle.is_anybody_free() {
+            self.wake_for_task(seat);
+        } else if self.seats[seat].leaves_tasks() {
+            self.relieve();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_for_task(&self, notifier: usize) {
+        match self.idle.wake_one() {
+            Some(seat) => self.wake_seat(seat),
+            None if self.idle.is_anybody_searching() => {}
+            None if self.seats[notifier].leaves_tasks() => self.relieve(),
+            None => {}
         }
     }
 
@@ -248,6 +267,44 @@ impl Shared {
     fn wake_for_job(&self) {
         if let Some(seat) = self.idle.wake_one() {
             self.wake_seat(seat);
+        } else if !self.inject.is_empty() {
+            // Tasks wait, and somebody was woken or called for them, who perhaps has no core to run on.
+            std::thread::yield_now();
+        } else if self.idle.is_spare_expected() {
+            self.idle.expect_nobody();
+        }
+    }
+
+    /// A task has come, and nobody is free. If all are at jobs, which may last, a spare worker borrows the seat of one
+    /// of them (F3). Else somebody will have done with a task soon. What is missed here sysmon finds later.
+    #[cold]
+    pub(super) fn relieve(&self) {
+        if !self.seats.iter().all(|seat| seat.leaves_tasks()) {
+            return;
+        }
+        for (seat, borrowed) in self.seats.iter().map(|seat| seat.borrow()).enumerate() {
+            match borrowed {
+                Borrowed::ForSpare => return self.staff(seat),
+                Borrowed::ForHome => return,
+                Borrowed::No => {}
+            }
+        }
+    }
+
+    /// A spare worker has given back a seat that it had borrowed, and does not search any more: what came meanwhile
+    /// was left to it.
+    pub(super) fn look_for_tasks(&self) {
+        let may_wait = !self.idle.catch_up() || self.has_tasks();
+        if may_wait && !canary::SEAT_RETURN_UNCHECKED.sings() {
+            self.notify();
+        }
+    }
+
+    /// Calls a spare worker for a seat that nobody sits on.
+    fn staff(&self, seat: usize) {
+        self.idle.expect_spare();
+        if !self.call_spare(seat) {
+            self.not_staffed(seat);
         }
     }
 
@@ -259,9 +316,7 @@ impl Shared {
         let mut next = Some(seat);
         while let Some(seat) = next.take() {
             if self.seats[seat].wake(|| self.rouse(seat)) {
-                if !self.call_spare(seat) {
-                    self.not_staffed(seat);
-                }
+                self.staff(seat);
                 next = self.idle.stop_search();
             }
         }
@@ -337,9 +392,13 @@ impl Shared {
 
     /// The same without the jobs that workers have in their deques.
     pub(super) fn has_work_but_in_deques(&self) -> bool {
+        self.has_tasks() || !self.jobs.is_empty()
+    }
+
+    /// The same without any jobs.
+    pub(super) fn has_tasks(&self) -> bool {
         self.is_down()
             || !self.inject.is_empty()
-            || !self.jobs.is_empty()
             || self.remotes.active().any(|remote| !remote.stealer.is_empty())
     }
 

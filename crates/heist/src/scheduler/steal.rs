@@ -41,6 +41,7 @@ impl Search {
         shared: &Shared,
         index: usize,
         ring: &mut ring::Owner<Runnable>,
+        takes_jobs: bool,
     ) -> Option<Found> {
         let workers = shared.remotes.count();
         for round in 0..ROUNDS {
@@ -52,9 +53,6 @@ impl Search {
                 if let Some((task, count)) = remote.stealer.steal_into_counted(ring).success() {
                     shared.remotes[index].counters.stole(count);
                     return Some(Found::Task(task));
-                }
-                if let Some(job) = remote.jobs.steal().success() {
-                    return Some(Found::Job(job, Origin::Stolen(victim)));
                 }
                 let is_stuck = || remote.own.is_stuck_since(self.ticks[victim]);
                 if round == ROUNDS - 1 && is_stuck() {
@@ -69,12 +67,23 @@ impl Search {
                 shared.remotes[index].counters.injected.add(1);
                 return Some(Found::Task(task));
             }
-            if let Some((job, origin)) = shared.jobs.pop() {
+            if let Some((job, origin)) = takes_jobs.then(|| self.find_job(shared, index)).flatten()
+            {
                 return Some(Found::Job(job, origin));
             }
         }
         shared.remotes[index].counters.failed_searches.add(1);
         None
+    }
+
+    /// Of another worker, or from outside.
+    fn find_job(&mut self, shared: &Shared, index: usize) -> Option<(Job, Origin)> {
+        let mut victims = self.order(shared.remotes.count()).filter(|victim| *victim != index);
+        let steal = |victim: usize| {
+            let job = shared.remotes[victim].jobs.steal().success()?;
+            Some((job, Origin::Stolen(victim)))
+        };
+        victims.find_map(steal).or_else(|| shared.jobs.pop())
     }
 
     /// A busy worker looks, now and then, at one other. If that has been in one poll since the last time, its

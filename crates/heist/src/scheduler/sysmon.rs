@@ -28,6 +28,10 @@ const QUIET_LOOKS: u32 = 10;
 /// of one that forks and joins has another length nearly each time.
 const STILL_LOOKS: u32 = 8;
 
+/// Who burns CPU in a job may do so for that much longer than one in a task. Guessed: a job that does not end must not keep all
+/// others from running for ever.
+const JOB_PATIENCE: u32 = 10;
+
 /// The monitor of a runtime.
 pub(crate) struct Sysmon {
     scheduler: Scheduler,
@@ -95,13 +99,14 @@ impl Sysmon {
         self.doze();
     }
 
-    /// What comes to vacant seats meanwhile is brought in at once. The workers are looked at when the time
+    /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The workers are looked at when the time
     /// has come, however often that is: between two looks they must have had the time to move.
     fn doze(&self) {
         let (since, shared) = (Clock::now(), &self.scheduler);
         let mut left = Some(self.pause);
         while let Some(pause) = left {
-            let is_woken = shared.alarm.doze(pause);
+            let is_left_alone = |seat: usize| shared.seats[seat].leaves_tasks();
+            let is_woken = shared.alarm.doze(pause, is_left_alone);
             self.turn_reactors();
             let passed = Clock::now().since(since);
             left = self.pause.checked_sub(passed).filter(|left| !left.is_zero() && !is_woken);
@@ -111,7 +116,8 @@ impl Sysmon {
     /// What they bring is work that waits (L3).
     fn turn_reactors(&self) {
         let reactors = self.scheduler.config.reactors.iter();
-        reactors.for_each(|reactors| reactors.turn_neglected(SHORT));
+        let is_left_alone = |seat: usize| self.scheduler.seats[seat].leaves_tasks();
+        reactors.for_each(|reactors| reactors.turn_neglected(SHORT, is_left_alone));
     }
 
     /// While work waits there are two looks in short succession: who has not moved between them is
@@ -131,6 +137,9 @@ impl Sysmon {
         let mut looked = Looked { does_work_wait, do_others_wait, ..Looked::default() };
         if let Some(threshold) = self.threshold {
             self.look_at_workers(now, threshold, &mut looked);
+        }
+        if self.scheduler.has_tasks() && !self.scheduler.idle.is_any_idle() {
+            self.scheduler.relieve();
         }
         // Without work nobody is called: the seat is vacant again, and idle.
         if !looked.does_work_wait || !self.scheduler.idle.is_any_idle() {
@@ -177,7 +186,10 @@ impl Sysmon {
     ) {
         let shared = &self.scheduler;
         let (remote, watch) = (&shared.remotes[worker], &mut self.watches[worker]);
-        let is_over = watch.duration(now) >= threshold;
+        // Jobs may wait for other jobs that burn CPU: more threads would not make them any faster. Tasks do not
+        // wait for jobs, see relieve().
+        let patience = if shared.seats[seat].is_at_job() { JOB_PATIENCE } else { 1 };
+        let is_over = watch.duration(now) >= threshold * patience;
         looked.is_anybody_suspect |= !is_over;
         let has_task = remote.own.lifo.has_task();
         if !has_task && !looked.does_work_wait {
@@ -221,7 +233,9 @@ impl Scheduler {
                 self.leave_reactor(seat);
                 self.put_to_sleep(seat, false, || self.has_work());
             }
-            Left::Home => {}
+            // It has it already, or was at a job all the while; then what waits needs somebody else.
+            Left::Handed if self.has_tasks() => self.relieve(),
+            Left::Handed => {}
             Left::Kept | Left::Lost => return false,
         }
         // The worker puts nothing into its slot any more that it would not take out again; what it

@@ -451,7 +451,7 @@ impl Local {
                 // A thief is copying: there was less room than it seemed.
                 self.give_away(rest);
             }
-            self.scheduler.notify();
+            self.scheduler.notify_from(self.seat.get());
         }
         task
     }
@@ -480,7 +480,8 @@ impl Local {
             }
         }
         let core = &mut *self.core.borrow_mut();
-        let found = core.search.search(&self.scheduler, self.index, &mut core.ring);
+        let takes_jobs = self.takes_jobs();
+        let found = core.search.search(&self.scheduler, self.index, &mut core.ring, takes_jobs);
         found.inspect(|_| self.found())
     }
 
@@ -524,7 +525,7 @@ impl Local {
             self.counters.overflows.add(1);
             self.give_away(overflow);
         }
-        self.scheduler.notify();
+        self.scheduler.notify_from(self.seat.get());
     }
 
     /// To the inject queue. If that is closed they are cancelled later, by others or in

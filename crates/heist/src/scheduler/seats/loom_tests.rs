@@ -3,7 +3,7 @@
 //! The scenes have one seat. What workers do around it is what `worker/seated.rs` does; a call for a
 //! spare is answered on the spot, by whoever calls.
 
-use super::{Back, Disturbance, Left, Seat};
+use super::{Back, Borrowed, Disturbance, Left, Seat};
 use crate::canary;
 use crate::env::Parker;
 use crate::scheduler::idle::{GetUp, Idle};
@@ -25,6 +25,8 @@ struct Scene {
     is_down: AtomicBool,
     /// Stands for the seat's reactor, in which one can sleep.
     reactor: Parker,
+    /// Who runs tasks.
+    inside: AtomicUsize,
 }
 
 impl Scene {
@@ -39,13 +41,22 @@ impl Scene {
             holders: AtomicUsize::new(0),
             is_down: AtomicBool::new(false),
             reactor: Parker::new(),
+            inside: AtomicUsize::new(0),
         }))
     }
 
     fn submit(&self) {
         // Relaxed: the protocol's own barriers have to make it visible.
         self.tasks.fetch_add(1, Ordering::Relaxed);
-        self.wake(self.idle.submitted());
+        self.notify();
+    }
+
+    fn notify(&self) {
+        if self.idle.is_anybody_free() {
+            self.wake(self.idle.wake_one());
+        } else if self.seat.leaves_tasks() && self.seat.borrow() == Borrowed::ForSpare {
+            self.stand_in();
+        }
     }
 
     fn wake(&self, woken: Option<usize>) {
@@ -59,13 +70,11 @@ impl Scene {
         self.tasks.load(Ordering::Relaxed) > 0
     }
 
+    /// Takes all that there is. Who holds the seat does.
     fn take(&self) {
-        let tasks = self.tasks.load(Ordering::Relaxed);
-        if tasks > 0 {
-            let (now, left) = (Ordering::Relaxed, tasks - 1);
-            let taken = self.tasks.compare_exchange(tasks, left, now, now);
-            assert!(taken.is_ok(), "the scenes have one task, and who holds the seat takes it");
-        }
+        assert_eq!(self.inside.fetch_add(1, Ordering::Relaxed), 0, "a seat has one holder");
+        self.tasks.swap(0, Ordering::Relaxed);
+        self.inside.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn put_to_sleep(&self, was_searching: bool) {
@@ -83,10 +92,19 @@ impl Scene {
     }
 
     fn leave(&self, worker: u32, is_searching: bool) {
-        match self.seat.leave(worker) {
-            Left::Vacant => self.put_to_sleep(is_searching),
-            _ if is_searching => self.wake(self.idle.stop_search()),
-            _ => {}
+        let is_borrowed = self.seat.is_borrowed();
+        let left = self.seat.leave(worker);
+        if left == Left::Vacant {
+            return self.put_to_sleep(is_searching);
+        }
+        if is_searching {
+            self.wake(self.idle.stop_search());
+        }
+        if left == Left::Handed && is_borrowed && !canary::SEAT_RETURN_UNCHECKED.sings() {
+            assert!(self.idle.catch_up());
+            if self.has_work() {
+                self.notify();
+            }
         }
     }
 
@@ -210,7 +228,7 @@ fn a_stuck_spare() {
         thread::yield_now();
     }
     let left = scene.seat.rob(SPARE, || true);
-    assert_eq!(left, Left::Home);
+    assert_eq!(left, Left::Handed);
     home.join().unwrap();
     assert_eq!(scene.seat.holder(), Some(HOME as usize));
     assert_eq!(scene.seat.answer(SPARE), Disturbance::Lost);
@@ -350,4 +368,74 @@ fn an_event_in_its_sleep() {
 #[test]
 fn loom_i1_an_event_beside_a_submit() {
     loom::model(an_event_in_its_sleep);
+}
+
+/// F3: tasks come while the home worker is at a job that does not end: a spare runs them, also what comes while it leaves.
+fn tasks_beside_a_job() {
+    let scene = Scene::new();
+    assert!(scene.seat.begin_job(HOME));
+    let submitter = thread::spawn(move || scene.submit());
+    scene.submit();
+    submitter.join().unwrap();
+    assert!(!scene.has_work(), "no task waits for the job");
+    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    assert!(scene.seat.is_at_job());
+}
+
+#[test]
+fn loom_f3_tasks_beside_a_job() {
+    loom::model(tasks_beside_a_job);
+}
+
+#[test]
+#[should_panic(expected = "no task waits for the job")]
+fn loom_canary_return_unchecked() {
+    canary::SEAT_RETURN_UNCHECKED.model(tasks_beside_a_job);
+}
+
+/// L6, L7: a job ends while its worker's seat is borrowed: the worker gets it back, and never are there two.
+#[test]
+fn loom_l7_the_end_of_a_job_beside_a_borrower() {
+    loom::model(|| {
+        let scene = Scene::new();
+        assert!(scene.seat.begin_job(HOME));
+        let submitter = thread::spawn(move || scene.submit());
+        let mut is_searching = false;
+        while scene.seat.answer(HOME) == Disturbance::Lost {
+            is_searching |= scene.come_home().unwrap();
+        }
+        scene.take();
+        submitter.join().unwrap();
+        if is_searching {
+            assert_eq!(scene.idle.stop_search(), None);
+        }
+        assert_eq!(scene.seat.holder(), Some(HOME as usize));
+        assert!(!scene.seat.is_at_job() && !scene.seat.is_borrowed());
+    });
+}
+
+/// L7: a spare that has lent its seat ends while another gives the seat back: nobody keeps it.
+fn a_lender_that_ends() {
+    const BORROWER: u32 = 2;
+    let scene = lent();
+    assert!(scene.seat.begin_job(SPARE));
+    assert_eq!(scene.seat.borrow(), Borrowed::ForSpare);
+    assert!(scene.seat.sit_down(BORROWER));
+    let borrower = thread::spawn(move || scene.leave(BORROWER, false));
+    if scene.seat.answer(SPARE) == Disturbance::None {
+        scene.leave(SPARE, false);
+    }
+    borrower.join().unwrap();
+    assert_eq!(scene.seat.holder(), None, "nobody sits there who has ended");
+}
+
+#[test]
+fn loom_l7_a_lender_that_ends() {
+    loom::model(a_lender_that_ends);
+}
+
+#[test]
+#[should_panic(expected = "nobody sits there who has ended")]
+fn loom_canary_lender_gone() {
+    canary::SEAT_LENDER_GONE.model(a_lender_that_ends);
 }

@@ -80,15 +80,15 @@ impl Alarm {
         let has_barrier = canary::ALARM_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
         let sleeps = has_barrier && is_quiet();
         if sleeps {
-            self.park(limit);
+            self.park(limit, |_| false);
         }
         self.is_asleep.store(false, Ordering::Relaxed);
         sleeps
     }
 
-    /// Sleeps for about so long, or until something comes to a vacant seat; whether it was woken.
-    pub(super) fn doze(&self, duration: Duration) -> bool {
-        self.park(Some(duration))
+    /// Sleeps for about so long, or until something comes to a seat that is vacant or left alone; whether it was woken.
+    pub(super) fn doze(&self, duration: Duration, is_left_alone: impl Fn(usize) -> bool) -> bool {
+        self.park(Some(duration), is_left_alone)
     }
 
     /// Sleeps until it is woken.
@@ -96,9 +96,11 @@ impl Alarm {
         self.parker.park();
     }
 
-    fn park(&self, limit: Option<Duration>) -> bool {
+    fn park(&self, limit: Option<Duration>, is_left_alone: impl Fn(usize) -> bool) -> bool {
         match (&self.reactors, limit) {
-            (Some(reactors), _) => self.parker.park_in(|| reactors.stand_guard(limit)),
+            (Some(reactors), _) => {
+                self.parker.park_in(|| reactors.stand_guard(limit, is_left_alone))
+            }
             (None, Some(limit)) => self.parker.park_timeout(limit),
             (None, None) => {
                 self.parker.park();

@@ -9,21 +9,27 @@ use heist_deque::deque::{self, Mark};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// While tasks wait, too, one tick of so many is for a job (F3). Guessed: tasks are many and short, and who
-/// waits for one wants it soon.
-const TASKS_PER_JOB: u32 = 15;
+/// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
+const TASKS_PER_JOB: u32 = 60;
 
 /// What a worker keeps of its jobs.
 pub(super) struct Jobs {
     deque: UnsafeCell<deque::Owner<Job>>,
     /// After so many more ticks it is a job's turn.
     until_turn: Cell<u32>,
+    /// Whether one is run between two tasks.
+    is_at_one: Cell<bool>,
 }
 
 impl Jobs {
     pub(super) fn new(deque: deque::Owner<Job>) -> Self {
-        Jobs { deque: UnsafeCell::new(deque), until_turn: Cell::new(TASKS_PER_JOB) }
+        Jobs {
+            deque: UnsafeCell::new(deque),
+            until_turn: Cell::new(TASKS_PER_JOB),
+            is_at_one: Cell::new(false),
+        }
     }
 }
 
@@ -205,8 +211,17 @@ impl Local {
         left.is_none()
     }
 
+    /// Whether jobs are its business, too: not on a seat that is borrowed of one who is at jobs already.
+    #[inline]
+    pub(super) fn takes_jobs(&self) -> bool {
+        !self.is_spare() || !self.seat().is_borrowed()
+    }
+
     /// Runs a job that nobody has to be robbed for, if there is one (W1).
     pub(super) fn step_job(&self) -> bool {
+        if !self.takes_jobs() {
+            return false;
+        }
         let own = self.pop_job().or_else(|| self.next_call()).map(|job| (job, Origin::Here));
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
@@ -216,9 +231,23 @@ impl Local {
 
     pub(super) fn run_between_tasks(&self, job: Job, origin: Origin) {
         self.remote().own.running.clear();
+        self.jobs.is_at_one.set(true);
+        self.offer_seat();
         self.run_job(job, origin);
+        self.jobs.is_at_one.set(false);
         if self.is_aside.get() {
             self.come_back();
+        }
+    }
+
+    /// While it is at a job its seat can be had for tasks; at once if some wait (F3).
+    fn offer_seat(&self) {
+        if !self.scheduler.config.lends_seats() || !self.seat().begin_job(self.number()) {
+            return;
+        }
+        self.empty_slot();
+        if !self.scheduler.inject.is_empty() || !self.core.borrow().ring.is_empty() {
+            self.scheduler.relieve();
         }
     }
 
@@ -269,6 +298,14 @@ impl Local {
         }
     }
 
+    /// Sleeps on its seat, unless it `is_over`, for about so long or until it is unparked by
+    /// [`wake_waiter`](Self::wake_waiter).
+    pub(crate) fn nap(&self, duration: Duration, is_over: impl Fn() -> bool) {
+        if !is_over() && self.remote().calls.is_empty() {
+            self.remote().waiter.park_timeout(duration);
+        }
+    }
+
     /// Gives the seat away (L5), and sleeps until `is_over`, or there is a call, or the runtime goes down and did not when the
     /// caller looked for jobs. To be unparked by [`wake_waiter`](Self::wake_waiter).
     pub(crate) fn sleep_aside(&self, was_going_down: bool, is_over: impl Fn() -> bool) {
@@ -283,6 +320,9 @@ impl Local {
         if lends {
             self.come_back();
             self.found();
+            if self.jobs.is_at_one.get() {
+                self.offer_seat();
+            }
         }
     }
 }

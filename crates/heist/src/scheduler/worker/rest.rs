@@ -103,10 +103,16 @@ impl Local {
     /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
     pub(super) fn finds_while_waiting(&self) -> bool {
         let is_searching = self.is_searching.get() && self.scheduler.remotes.count() > 1;
-        let looks = if is_searching && self.naps.get() { LOOKS } else { 0 };
+        // On a borrowed seat it would wait on a core that others use.
+        let waits = is_searching && self.naps.get() && self.takes_jobs();
+        let looks = if waits { LOOKS } else { 0 };
         (0..looks).any(|_| {
             wait_a_moment();
-            self.scheduler.has_work() || self.remote().has_own()
+            self.scheduler.has_work() || self.remote().has_own() || {
+                // Who would have something for it may have no core to run on.
+                std::thread::yield_now();
+                false
+            }
         })
     }
 

@@ -82,7 +82,7 @@ impl Local {
         }
     }
 
-    /// A task was put into the slot, and the worker was disturbed. If it has lost its seat nobody
+    /// A task was put into the slot, and the worker was disturbed. If it has lost its seat, or is at a job, nobody
     /// may look at the slot for long (L1). If the runtime goes down the task stays: it is cancelled by
     /// sysmon, or by this worker after its poll, not in the middle of it, where a lock may be held that the
     /// task needs when it is dropped (T6).
@@ -90,13 +90,13 @@ impl Local {
     pub(super) fn empty_slot_without_seat(&self) {
         if self.seat().is_closed() {
             self.scheduler.alarm.wake();
-        } else if self.seat_held().is_none() {
+        } else if self.seat_held().is_none() || self.seat().is_at_job() {
             self.empty_slot();
         }
     }
 
     /// What is in the slot goes where others look for it.
-    fn empty_slot(&self) {
+    pub(super) fn empty_slot(&self) {
         if let Some(task) = self.take_lifo() {
             self.push(task);
         }
@@ -215,6 +215,7 @@ impl Local {
     /// A spare with nothing to do does not sleep where it sits: its thread may be needed.
     pub(super) fn leave_when_idle(&self) {
         self.empty_slot();
+        let is_seat_borrowed = self.seat().is_borrowed();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 let shared = &self.scheduler;
@@ -222,7 +223,12 @@ impl Local {
                 let was_searching = self.is_searching.take();
                 shared.put_to_sleep(self.seat.get(), was_searching, || shared.has_work());
             }
-            Left::Home => self.stop_search(),
+            Left::Handed => {
+                self.stop_search();
+                if is_seat_borrowed {
+                    self.scheduler.look_for_tasks();
+                }
+            }
             // It finds out in its next step.
             Left::Kept | Left::Lost => {}
         }
@@ -309,7 +315,7 @@ impl Local {
             }
             // What this thread waits for may be in its own queues, where nobody looks any more but sysmon.
             Left::Kept => self.scheduler.alarm.wake(),
-            Left::Home | Left::Lost => {}
+            Left::Handed | Left::Lost => {}
         }
     }
 }

@@ -338,7 +338,7 @@ fn w6_a_search_takes_one_injected_task() {
     let (stage, log) = (stage_without_looks(2), Log::default());
     (0..3).for_each(|number| drop(stage.spawn(log.task(number))));
     let core = &mut *stage.players[1].worker.local.core.borrow_mut();
-    let found = core.search.search(&stage.scheduler, 1, &mut core.ring);
+    let found = core.search.search(&stage.scheduler, 1, &mut core.ring, true);
     assert!(found.is_some());
     assert_eq!((stage.inject_len(), stage.ring_len(1)), (2, 0));
 }

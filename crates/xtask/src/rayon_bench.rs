@@ -1,0 +1,200 @@
+//! `rayon-bench`: programs on rayon, with rayon's own rayon-core and with heist's, side by side.
+//!
+//! No program can have both: cargo sees to it. So there are two, made of one source with two manifests below `target`, and
+//! they are asked in turns.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Measures rayon on heist's workers beside rayon on its own, program by program
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only these programs
+    programs: Vec<String>,
+    /// How often each runs on each side
+    #[arg(long, default_value_t = 15)]
+    samples: usize,
+}
+
+pub fn main(args: &Args) -> ExitCode {
+    match run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("rayon-bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<()> {
+    ensure!(args.samples > 0, "--samples must be 1 or more");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().context("cannot find the repository")?;
+    let mut sides = [Side::start(&root, "heist")?, Side::start(&root, "rayon")?];
+    let names = match args.programs.as_slice() {
+        [] => sides[0].ask("?")?.split(' ').map(str::to_owned).collect(),
+        chosen => chosen.to_vec(),
+    };
+    println!("{} samples a side, interleaved; a ratio above 1 means heist is better", args.samples);
+    println!(
+        "{:<22}{:>12}{:>22}{:>12}{:>22}{:>9}",
+        "", "heist", "p10-p90", "rayon", "p10-p90", "ratio"
+    );
+    for name in names {
+        let mut times = [vec![], vec![]];
+        for sample in 0..=args.samples {
+            for (side, times) in sides.iter_mut().zip(&mut times) {
+                let time = side.time(&name)?;
+                // The first is for caches and threads.
+                if sample > 0 {
+                    times.push(time);
+                }
+            }
+        }
+        let [heist, rayon] = times.map(Spread::new);
+        let ratio = rayon.median / heist.median;
+        println!("{name:<22}{heist}{rayon}{ratio:>8.2}x");
+    }
+    Ok(())
+}
+
+/// The programs, with one rayon-core.
+struct Side {
+    name: &'static str,
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Side {
+    fn start(root: &Path, name: &'static str) -> Result<Self> {
+        let mut child = Command::new(build(root, name)?)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start the programs on {name}"))?;
+        let input = child.stdin.take().expect("it was asked for");
+        let output = BufReader::new(child.stdout.take().expect("it was asked for"));
+        Ok(Side { name, child, input, output })
+    }
+
+    fn ask(&mut self, question: &str) -> Result<String> {
+        writeln!(self.input, "{question}").with_context(|| self.has_ended())?;
+        let mut answer = String::new();
+        let read = self.output.read_line(&mut answer).with_context(|| self.has_ended())?;
+        ensure!(read > 0, self.has_ended());
+        Ok(answer.trim().to_owned())
+    }
+
+    /// In nanoseconds.
+    fn time(&mut self, program: &str) -> Result<f64> {
+        let answer = self.ask(program)?;
+        match answer.parse() {
+            Ok(nanos) => Ok(nanos),
+            Err(_) => bail!("there is no program {program:?}; there are {answer}"),
+        }
+    }
+
+    fn has_ended(&self) -> String {
+        format!("the programs on {} have ended", self.name)
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        // It may have ended before.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The path of the executable.
+fn build(root: &Path, side: &str) -> Result<PathBuf> {
+    let place = root.join("target/rayon-bench").join(side);
+    fs::create_dir_all(&place).with_context(|| format!("cannot create {}", place.display()))?;
+    let manifest = place.join("Cargo.toml");
+    let text = manifest_of(root, side);
+    if fs::read_to_string(&manifest).ok().as_deref() != Some(&text) {
+        fs::write(&manifest, text)
+            .with_context(|| format!("cannot write {}", manifest.display()))?;
+    }
+    let target = place.join("target");
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+        .args(["build", "--release", "--quiet", "--manifest-path"])
+        .arg(&manifest)
+        .arg("--target-dir")
+        .arg(&target)
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "cargo cannot build the programs on {side}");
+    Ok(target.join("release/rayon-programs"))
+}
+
+fn manifest_of(root: &Path, side: &str) -> String {
+    let main = root.join("compat/rayon-programs/main.rs");
+    let patch = match side {
+        "heist" => {
+            let path = root.join("compat/rayon-core");
+            format!(
+                "[patch.crates-io]\nrayon-core = {{ path = {:?} }}\n",
+                path.display().to_string()
+            )
+        }
+        _ => String::new(),
+    };
+    format!(
+        "[package]\nname = \"rayon-programs\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[[bin]]\n\
+         name = \"rayon-programs\"\npath = {:?}\n\n[dependencies]\nrayon = \"1\"\n\n[workspace]\n\n\
+         [profile.release]\nlto = \"thin\"\ncodegen-units = 1\n\n{patch}",
+        main.display().to_string()
+    )
+}
+
+/// In nanoseconds.
+struct Spread {
+    median: f64,
+    p10: f64,
+    p90: f64,
+}
+
+impl Spread {
+    fn new(mut times: Vec<f64>) -> Self {
+        times.sort_by(f64::total_cmp);
+        let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+        Spread { median: at(50), p10: at(10), p90: at(90) }
+    }
+}
+
+impl std::fmt::Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [median, p10, p90] = [self.median, self.p10, self.p90].map(|nanos| nanos / 1e6);
+        write!(f, "{:>9.3} ms{:>22}", median, format!("{p10:.3}-{p90:.3} ms"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both sides differ in the patch alone, and the programs are where the manifests say.
+    #[test]
+    fn the_sides_differ_in_the_patch() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        let [heist, rayon] = ["heist", "rayon"].map(|side| manifest_of(&root, side));
+        let patch = heist.strip_prefix(&rayon).expect("the rest is the same");
+        assert!(patch.starts_with("[patch.crates-io]\nrayon-core"), "{patch}");
+        let manifest: toml::Table = heist.parse().unwrap();
+        let main = manifest["bin"][0]["path"].as_str().unwrap();
+        assert!(Path::new(main).is_file(), "{main}");
+    }
+
+    #[test]
+    fn a_spread_has_its_median_in_the_middle() {
+        let spread = Spread::new((0..=100).rev().map(f64::from).collect());
+        assert_eq!((spread.p10, spread.median, spread.p90), (10.0, 50.0, 90.0));
+    }
+}
