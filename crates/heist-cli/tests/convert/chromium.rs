@@ -1,29 +1,29 @@
-//! The page in a browser, where there is one.
+//! The pages in a browser, where there is one.
 
 use super::{MILLISECOND, Sample};
+use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// Runs in the page, after its own script: looks at what was drawn, uses the page as people do, and puts
-/// what it found into attributes of the root element.
+/// A browser without a window draws one frame and no more.
+const FRAMES: &str = "<script>window.requestAnimationFrame = (f) => setTimeout(f, 16);</script>";
+
+/// Runs in a page, after its own script: looks at what was drawn, uses the page as people do, and
+/// tells the page around it what it found.
 const LOOK: &str = r#"<script>
-addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame(() => {
-  const found = document.documentElement.dataset;
-  const timeline = document.getElementById("timeline");
-  const colours = () => {
-    const pixels = timeline.getContext("2d").getImageData(0, 0, timeline.width, timeline.height).data;
-    const seen = new Map();
-    for (let i = 0; i < pixels.length; i += 4) {
-      const colour = `${pixels[i]},${pixels[i + 1]},${pixels[i + 2]},${pixels[i + 3]}`;
-      seen.set(colour, (seen.get(colour) ?? 0) + 1);
-    }
-    return [...seen.values()].filter((count) => count > 200).length;
-  };
-  const before = document.getElementById("view").textContent;
-  found.colours = colours();
+addEventListener("load", () => setTimeout(() => {
+  const byId = (id) => document.getElementById(id);
+  const timeline = byId("timeline");
+  const pixels = timeline.getContext("2d").getImageData(0, 0, timeline.width, timeline.height).data;
+  const colours = new Map();
+  for (let i = 0; i < pixels.length; i += 4) {
+    const colour = `${pixels[i]},${pixels[i + 1]},${pixels[i + 2]},${pixels[i + 3]}`;
+    colours.set(colour, (colours.get(colour) ?? 0) + 1);
+  }
+  const before = byId("view").textContent;
   for (const key of ["+", "+", "ArrowRight"]) timeline.dispatchEvent(new KeyboardEvent("keydown", { key }));
-  document.getElementById("by-task").click();
+  byId("by-task").click();
   document.querySelector("th button").click();
   const box = timeline.getBoundingClientRect();
   let tips = 0;
@@ -31,20 +31,28 @@ addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame
     for (let y = 0; y < box.height; y += 5) {
       const place = { clientX: box.left + x, clientY: box.top + y, bubbles: true };
       timeline.dispatchEvent(new PointerEvent("pointermove", place));
-      if (!document.getElementById("tip").hidden) tips += 1;
+      tips += byId("tip").hidden ? 0 : 1;
     }
   }
-  found.tips = tips;
-  requestAnimationFrame(() => {
-    found.zoomed = document.getElementById("view").textContent !== before;
-    found.rows = document.querySelectorAll("tbody tr").length;
-    found.charts = document.querySelectorAll(".chart svg").length;
-    found.stolen = String(window.stolen);
-    found.wide = document.documentElement.scrollWidth > innerWidth;
-    found.done = "yes";
-  });
-})));
+  setTimeout(() => parent.postMessage({
+    page: window.name,
+    drawn: Number(document.documentElement.dataset.drawn),
+    colours: [...colours.values()].filter((pixels) => pixels > 200).length,
+    tips,
+    isZoomed: byId("view").textContent !== before,
+    rows: document.querySelectorAll("tbody tr").length,
+    charts: document.querySelectorAll(".chart svg").length,
+    wasRobbed: "stolen" in window,
+    isTooWide: document.documentElement.scrollWidth > innerWidth,
+    notes: byId("notes").textContent,
+  }, "*"), 100);
+}, 100));
 </script>"#;
+
+/// Around the pages: takes down what they tell.
+const AROUND: &str = r#"<!doctype html><script>
+addEventListener("message", (event) => { document.body.append(`@@${JSON.stringify(event.data)}@@`); });
+</script><body>"#;
 
 fn browser() -> Option<PathBuf> {
     let directories = std::env::var_os("PATH")?;
@@ -54,65 +62,60 @@ fn browser() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Opens the page; returns its document as it then is, and what the browser said of it.
-fn open(browser: &PathBuf, sample: &Sample, page: &str, width: u32) -> (String, String) {
-    fs::write(sample.path("looked-at.html"), format!("{page}{LOOK}")).unwrap();
+/// Opens pages of these names and widths. Returns what each told, and what the browser complained of.
+fn open(browser: &PathBuf, sample: &Sample, pages: &[(&str, u32, String)]) -> (Vec<Value>, String) {
+    let mut around = AROUND.to_owned();
+    for (name, width, page) in pages {
+        let page = page.replacen("<head>", &format!("<head>{FRAMES}"), 1);
+        fs::write(sample.path(&format!("{name}.html")), format!("{page}{LOOK}")).unwrap();
+        let size = format!(r#"width="{width}" height="1000""#);
+        around.push_str(&format!(r#"<iframe name="{name}" src="{name}.html" {size}></iframe>"#));
+    }
+    fs::write(sample.path("around.html"), around).unwrap();
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]);
     command.args(["--no-first-run", "--enable-logging=stderr", "--virtual-time-budget=20000"]);
-    command.arg(format!("--window-size={width},1000"));
     command.arg(format!("--user-data-dir={}", sample.path("profile").display()));
-    command.arg("--dump-dom").arg(format!("file://{}", sample.path("looked-at.html").display()));
+    command.arg("--dump-dom").arg(format!("file://{}", sample.path("around.html").display()));
     let Output { status, stdout, stderr } = command.output().unwrap();
     let said = String::from_utf8_lossy(&stderr).into_owned();
     assert!(status.success(), "{said}");
-    (String::from_utf8_lossy(&stdout).into_owned(), said)
-}
-
-/// An attribute of the root element.
-fn found<'d>(document: &'d str, name: &str) -> &'d str {
-    let (_, rest) = document.split_once(&format!("data-{name}=\"")).unwrap_or_else(|| {
-        panic!("the page did not get to `{name}`: {}", &document[..document.len().min(600)])
-    });
-    rest.split('"').next().unwrap_or_default()
-}
-
-fn number(document: &str, name: &str) -> u64 {
-    let text = found(document, name);
-    text.parse().unwrap_or_else(|_| panic!("{name} is {text}"))
+    let document = String::from_utf8_lossy(&stdout).into_owned();
+    let (_, body) = document.rsplit_once("<body>").unwrap();
+    let told = body.split("@@").skip(1).step_by(2);
+    let told = told.map(|json| serde_json::from_str(&json.replace("&amp;", "&")).unwrap());
+    let complaints = said.lines().filter(|line| line.contains("CONSOLE")).collect();
+    (told.collect(), complaints)
 }
 
 #[test]
-fn the_page_works_in_chromium() {
+fn pages_work_in_chromium() {
     let Some(browser) = browser() else {
         println!("skipped: there is no chromium in PATH (Debian: apt install chromium)");
         return;
     };
-    for (length, width) in [(20 * MILLISECOND, 1400), (400 * MILLISECOND, 420)] {
-        let sample = Sample::new(length);
-        let page = sample.converted("html", &[]);
-        let (document, said) = open(&browser, &sample, &page, width);
-        let complaints: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
-        assert_eq!(complaints, [""; 0]);
-        assert_eq!(found(&document, "done"), "yes");
-        assert!(number(&document, "drawn") > 100, "spans are drawn");
-        assert!(number(&document, "colours") >= 5, "in several colours");
-        assert!(number(&document, "tips") > 20, "tooltips appear");
-        assert_eq!(found(&document, "zoomed"), "true");
-        assert_eq!(number(&document, "charts"), 4);
-        assert!(number(&document, "rows") > 10);
-        assert_eq!(found(&document, "stolen"), "undefined", "a task's name was run as a script");
-        assert_eq!(found(&document, "wide"), "false", "the page is wider than its window");
+    let sample = Sample::new(20 * MILLISECOND);
+    let pages = [
+        ("wide", 1400, sample.converted("html", &[])),
+        ("narrow", 420, Sample::new(2500 * MILLISECOND).converted("html", &[])),
+        ("empty", 1000, sample.converted("html", &["--from", "5s"])),
+    ];
+    let (told, complaints) = open(&browser, &sample, &pages);
+    assert_eq!(complaints, "");
+    let of = |page: &str| {
+        let found = told.iter().find(|told| told["page"] == page);
+        found.unwrap_or_else(|| panic!("the {page} page did not get to its end: {told:?}"))
+    };
+    for page in ["wide", "narrow"] {
+        let told = of(page);
+        let number = |name: &str| told[name].as_u64().unwrap();
+        assert!(number("drawn") > 100 && number("colours") >= 4, "spans are drawn: {told}");
+        assert!(number("tips") > 20, "tooltips appear: {told}");
+        assert_eq!(told["isZoomed"], true);
+        assert_eq!(told["wasRobbed"], false, "a task's name was run as a script");
+        assert_eq!(told["isTooWide"], false, "the page is wider than its window");
+        assert!(number("charts") == 4 && number("rows") > 10, "{told}");
     }
-}
-
-#[test]
-fn the_page_of_an_empty_trace_works_in_chromium() {
-    let Some(browser) = browser() else { return };
-    let sample = Sample::new(MILLISECOND);
-    let page = sample.converted("html", &["--from", "5s"]);
-    let (document, said) = open(&browser, &sample, &page, 1000);
-    assert!(!said.contains("CONSOLE"), "{said}");
-    assert!(document.contains("There are no events here"));
-    assert_eq!(found(&document, "done"), "yes");
+    assert!(of("narrow")["notes"].as_str().unwrap().contains("is drawn together"));
+    assert!(of("empty")["notes"].as_str().unwrap().contains("There are no events here"));
 }

@@ -102,7 +102,7 @@ fn a_pipe_that_nobody_reads_any_more_is_no_error() {
 /// The converter gets so little memory that it cannot hold the trace's events.
 #[test]
 fn memory_is_bounded() {
-    let sample = Sample::new(1500 * MILLISECOND);
+    let sample = Sample::new(6000 * MILLISECOND);
     let length = size(&sample.path("a.trace"));
     assert!(length > 20_000_000, "{length} bytes");
     for to in ["html", "perfetto"] {

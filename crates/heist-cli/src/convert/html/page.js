@@ -41,9 +41,9 @@ function mark(ns, step) {
 }
 
 function count(number) {
-  if (number >= 1e9) return `${(number / 1e9).toFixed(1)} G`;
-  if (number >= 1e6) return `${(number / 1e6).toFixed(1)} M`;
-  if (number >= 1e4) return `${(number / 1e3).toFixed(number >= 1e5 ? 0 : 1)} k`;
+  for (const [unit, name] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
+    if (number >= unit && number >= 1e4) return `${(number / unit).toFixed(number >= 100 * unit ? 0 : 1).replace(/\.0$/, "")} ${name}`;
+  }
   return number >= 10 || Number.isInteger(number) ? Math.round(number).toLocaleString("en") : number.toFixed(1);
 }
 
@@ -415,9 +415,10 @@ function drawOverview() {
   context.fillStyle = colourOf("--block");
   for (let bucket = 0; bucket < buckets; bucket += 1) {
     const busy = workers.reduce((sum, lane) => sum + lane.busy[bucket], 0) / top;
-    const left = GUTTER + ((bucket * data.bucket_ns) / length) * width;
-    const right = Math.min(GUTTER + (((bucket + 1) * data.bucket_ns) / length) * width, GUTTER + width);
-    context.fillRect(left, 42 - busy * 38, Math.max(1, right - left), busy * 38);
+    // Whole pixels: columns that share one would leave a line between them.
+    const left = Math.round(GUTTER + ((bucket * data.bucket_ns) / length) * width);
+    const right = Math.round(Math.min(GUTTER + (((bucket + 1) * data.bucket_ns) / length) * width, GUTTER + width));
+    context.fillRect(left, 42 - busy * 38, right - left, busy * 38);
   }
   context.fillStyle = colourOf("--stall");
   for (const stall of data.stalls) context.fillRect(GUTTER + (stall.at / length) * width - 1, 0, 2, 5);
