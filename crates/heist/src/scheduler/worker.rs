@@ -4,6 +4,7 @@ mod jobs;
 mod pinned;
 mod rest;
 mod seated;
+mod watched;
 
 use super::pace::Pace;
 use super::producer::producer;
@@ -11,13 +12,12 @@ use super::refused::one_after_the_other;
 use super::remotes::{Queues, Remote};
 use super::shared::{Runnable, Scheduler, Shared};
 use super::steal::{Found, Search};
-use super::trace::id;
 use crate::canary;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList, coop};
-use crate::trace::{self, EventKind, Outcome, PollSource, Scribe};
+use crate::trace::{self, EventKind, PollSource, Scribe};
 use heist_deque::ring::{self, Full};
 use jobs::Jobs;
 pub(crate) use jobs::with_here;
@@ -399,39 +399,6 @@ impl Local {
         }
     }
 
-    fn run_watched(
-        &self,
-        task: Runnable,
-        source: PollSource,
-        scheduler: &Scheduler,
-    ) -> Ran<Runnable> {
-        let number = task.id().number().get();
-        if let Some(scribe) = &self.scribe {
-            scribe.begin_poll(number, source, task.spawned_at());
-        }
-        let ran = match &self.counters.poll_times {
-            None => task.run(scheduler),
-            Some(histogram) => histogram.time(|| task.run(scheduler)),
-        };
-        if let Some(scribe) = &self.scribe {
-            let outcome = match ran {
-                Ran::Done => Outcome::Done,
-                Ran::Waits => Outcome::Waits,
-                Ran::Again(_) => Outcome::Again,
-            };
-            scribe.end_poll(number, source, outcome);
-        }
-        ran
-    }
-
-    /// For what is rare.
-    #[inline]
-    fn record(&self, kind: impl FnOnce() -> EventKind) {
-        if let Some(scribe) = &self.scribe {
-            scribe.record(kind());
-        }
-    }
-
     /// When it is time to, the inject queue comes first: nothing of one's own can keep it waiting
     /// (L4).
     fn next(&self) -> Option<(Runnable, PollSource)> {
@@ -544,9 +511,7 @@ impl Local {
     #[inline]
     fn spawn(&self, task: Runnable) {
         self.counters.spawned.add(1);
-        if let Some(scribe) = &self.scribe {
-            scribe.spawned(task.id().number().get(), task.spawned_at());
-        }
+        self.record_spawn(&task);
         self.to_slot(task);
     }
 
@@ -554,9 +519,7 @@ impl Local {
     #[inline]
     fn wake(&self, task: Runnable) {
         self.counters.woken.add(1);
-        if let Some(scribe) = &self.scribe {
-            scribe.note(EventKind::Wake { task: id(&task) });
-        }
+        self.record_wake(&task);
         self.to_slot(task);
     }
 

@@ -24,15 +24,16 @@ const MOST: u64 = 1_000_000;
 const TOLD: usize = 256;
 
 /// The record of one worker. One thread at a time writes: the one that runs the worker, or whoever has the lock
-/// around it.
+/// around it. What each poll needs is in one cache line, which is nobody else's.
+#[repr(C, align(128))]
 pub(crate) struct Scribe {
     /// The poll that goes on and has not been recorded, as the word that would begin it; else 0.
     pending: Counter,
-    /// Whether every poll is timed, at the moment.
-    is_precise: AtomicBool,
     /// At this position it is time to read the clock.
     next_reading: Counter,
     ring: Ring,
+    /// Whether every poll is timed, at the moment.
+    is_precise: AtomicBool,
     /// When the clock was read last.
     last_reading: Counter,
     /// How long the clock may be read, in nanoseconds.
@@ -49,15 +50,20 @@ pub(crate) struct Scribe {
     told_until: Counter,
 }
 
+/// A poll that goes on.
+#[derive(Clone, Copy)]
+#[must_use = "it comes to its end"]
+pub(crate) struct Begun(Word);
+
 /// For what happens with every task.
 impl Scribe {
     /// For so many words. Times are those since `start`; if it `is_exact` every event has one.
     pub(super) fn new(capacity: usize, start: Clock, is_exact: bool) -> Self {
         Scribe {
             pending: Counter::default(),
-            is_precise: AtomicBool::new(is_exact),
             next_reading: Counter::default(),
             ring: Ring::new(capacity),
+            is_precise: AtomicBool::new(is_exact),
             last_reading: Counter::default(),
             credit: Counter::default(),
             nanos_per_word: Counter::default(),
@@ -69,30 +75,31 @@ impl Scribe {
         }
     }
 
-    /// A poll begins.
+    /// A poll begins. What is returned is to [end](Self::end_poll) it.
     #[inline(always)]
     pub(crate) fn begin_poll(
         &self,
         task: u64,
         source: PollSource,
         spawned_at: &'static Location<'static>,
-    ) {
-        let start = EventKind::PollStart { task: TaskId(task), source };
+    ) -> Begun {
+        let start = Word::poll_start(TaskId(task), source);
         if self.is_precise() {
-            return self.begin_timed(task, start, spawned_at);
+            self.begin_timed(start, spawned_at);
+        } else {
+            self.pending.set(start.0);
         }
-        self.pending.set(Word::of(start).0.0);
+        Begun(start)
     }
 
     /// It has ended.
     #[inline(always)]
-    pub(crate) fn end_poll(&self, task: u64, source: PollSource, outcome: Outcome) {
-        let task = TaskId(task);
+    pub(crate) fn end_poll(&self, begun: Begun, outcome: Outcome) {
         if self.pending.get() == 0 {
-            return self.end_begun(EventKind::PollEnd { task, outcome });
+            return self.end_begun(begun.0, outcome);
         }
         self.pending.set(0);
-        let position = self.ring.push(Word::polled(task, source, outcome).0);
+        let position = self.ring.push(begun.0.ended(outcome).0);
         if position >= self.next_reading.get() {
             self.mark();
         }
@@ -152,15 +159,18 @@ impl Scribe {
         }
     }
 
+    #[cold]
     #[inline(never)]
-    fn begin_timed(&self, task: u64, start: EventKind, spawned_at: &'static Location<'static>) {
-        self.tell_now_and_then(task, spawned_at);
+    fn begin_timed(&self, start: Word, spawned_at: &'static Location<'static>) {
+        self.tell_now_and_then(start.task().0, spawned_at);
         let now = self.read_clock();
-        self.write_at(now, start);
+        self.ring.push(Word::time(now).0);
+        self.ring.push(start.0);
     }
 
     #[inline(never)]
-    fn end_begun(&self, end: EventKind) {
+    fn end_begun(&self, begun: Word, outcome: Outcome) {
+        let end = EventKind::PollEnd { task: begun.task(), outcome };
         if !self.is_precise() {
             self.write(end);
             if self.ring.position() >= self.next_reading.get() {
@@ -169,9 +179,9 @@ impl Scribe {
             return;
         }
         let now = self.read_clock();
-        let is_mine = !matches!(end, EventKind::PollEnd { outcome: Outcome::Done, .. });
-        // Others may have gone on with the task before this was read; when it ended, nobody does.
-        let at = if self.is_exact && is_mine { self.returned_at.get() } else { now };
+        // Others may have gone on with the task before this was read, unless it has ended.
+        let is_late = self.is_exact && outcome != Outcome::Done;
+        let at = if is_late { self.returned_at.get() } else { now };
         self.write_at(at, end);
     }
 }
