@@ -114,6 +114,18 @@ impl Word {
         Word(Word::of_task(tag::POLLED, task).0 | bits)
     }
 
+    /// The beginning of a poll.
+    #[inline(always)]
+    pub(crate) const fn poll_start(task: TaskId, source: PollSource) -> Self {
+        Word(Word::of_task(tag::POLL_START, task).0 | source_bits(source) << SOURCE_SHIFT)
+    }
+
+    /// The whole poll whose [`poll_start`](Self::poll_start) this is, as [`polled`](Self::polled) has it.
+    #[inline(always)]
+    pub(crate) const fn ended(self, outcome: Outcome) -> Self {
+        Word((self.0 ^ tag::POLL_START ^ tag::POLLED) | outcome_bits(outcome) << OUTCOME_SHIFT)
+    }
+
     /// The first word of [`EventKind::SpawnedAt`].
     #[inline(always)]
     pub(crate) const fn spawned_at(task: TaskId) -> Self {
@@ -131,7 +143,7 @@ impl Word {
         Word::new(tag, task.0 & MAX_TASK)
     }
 
-    const fn task(self) -> TaskId {
+    pub(crate) const fn task(self) -> TaskId {
         TaskId(self.payload() & MAX_TASK)
     }
 
@@ -143,9 +155,7 @@ impl Word {
             EventKind::SpawnedAt { task, location } => {
                 return (Word::spawned_at(task), Some(Word::location(location.0 as u64)));
             }
-            EventKind::PollStart { task, source } => {
-                Word(Word::of_task(tag::POLL_START, task).0 | source_bits(source) << SOURCE_SHIFT)
-            }
+            EventKind::PollStart { task, source } => Word::poll_start(task, source),
             EventKind::PollEnd { task, outcome } => {
                 Word(Word::of_task(tag::POLL_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)
             }
