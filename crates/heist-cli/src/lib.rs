@@ -3,11 +3,13 @@
 //! | module | what |
 //! |---|---|
 //! | `cli` | the command line |
+//! | `convert` | `heist trace convert`: traces as pages and for Perfetto |
 //!
 //! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
 //! what it was asked for.
 #![warn(missing_docs)]
 
 mod cli;
+mod convert;
 
 pub use cli::Cli;
