@@ -9,6 +9,9 @@ use crate::metrics::Counter;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 /// After so many words without a time comes one. Chosen by `yield_many`; see the README.
 const BATCH: u64 = 128;
 /// Reading the clock may take one of so many parts of the time. As above.
