@@ -118,10 +118,13 @@ fn the_clock_has_its_share() {
         let scribe = scribe(false);
         let polls = 8000;
         (0..polls).for_each(|_| poll(&scribe, 1, || clock.advance(Duration::from_nanos(nanos))));
-        let share = polls * nanos / SHARE / COST;
+        let words = scribe.ring.position();
+        let share = (polls * nanos / SHARE).saturating_sub(words * COST_OF_WORD) / COST_OF_READING;
         let least = polls / BATCH;
         let most = share.max(least) as usize + 2;
         assert!(readings(&scribe) <= most, "{} of {most} with {nanos} ns", readings(&scribe));
+        let is_timed = |nanos| nanos >= SHARE * (2 * COST_OF_READING + 4 * COST_OF_WORD);
+        assert!(!is_timed(nanos) || readings(&scribe) as u64 > polls, "{nanos}");
         let before = readings(&scribe);
         poll(&scribe, 1, || clock.advance(Duration::from_millis(50)));
         (0..BATCH + 100).for_each(|_| poll(&scribe, 1, || ()));
