@@ -155,7 +155,7 @@ impl Scribe {
 
     /// What happens in a poll stands behind its beginning.
     #[inline(always)]
-    fn begin_pending(&self) {
+    pub(crate) fn begin_pending(&self) {
         let pending = self.pending.get();
         if pending != 0 {
             self.pending.set(0);
