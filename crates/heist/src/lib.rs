@@ -26,6 +26,7 @@
 //! | [`fs`] | files and directories |
 //! | [`io`] | the traits of I/O and their helpers, from the tokio crate; standard input and output |
 //! | [`process`], [`signal`] | child processes; signals of the system |
+//! | [`trace`] | a flight recorder: what each worker did last, dumped to a file and read from it |
 //! | [`sync`] | channels and locks, from the tokio crate without its runtime |
 //!
 //! # Features

@@ -34,6 +34,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use watched::Watch;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -76,8 +77,7 @@ pub(crate) struct Local {
     counters: Arc<WorkerCounters>,
     /// Who writes down what it does, if anybody does.
     scribe: Option<Arc<Scribe>>,
-    /// Whether polls are timed or written down.
-    is_watched: bool,
+    watch: Watch,
 }
 
 struct Core {
@@ -176,7 +176,7 @@ impl Worker {
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 jobs: Jobs::new(queues.jobs),
-                is_watched: scribe.is_some() || counters.poll_times.is_some(),
+                watch: Watch::new(scribe.is_some(), counters.poll_times.is_some()),
                 scribe,
                 counters,
             },
@@ -382,9 +382,9 @@ impl Local {
     ) {
         let counters = &self.counters;
         self.remote().own.running.set(&task);
-        let ran = match self.is_watched {
-            false => task.run(scheduler),
-            true => self.run_watched(task, source, scheduler),
+        let ran = match self.watch {
+            Watch::Nobody => task.run(scheduler),
+            _ => self.run_watched(task, source, scheduler),
         };
         if self.is_aside.get() {
             self.come_back();

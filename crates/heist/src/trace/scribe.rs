@@ -9,14 +9,18 @@ use crate::metrics::Counter;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 /// After so many words without a time comes one. Chosen by `yield_many`; see the README.
-const BATCH: u64 = 128;
-/// Reading the clock may take one of so many parts of the time. As above.
-const SHARE: u64 = 64;
-/// What a reading costs, in nanoseconds, with what is written beside it. Measured, roughly.
-const COST: u64 = 50;
+const BATCH: u64 = 256;
+/// Recording may take one of so many parts of the time. As above.
+const SHARE: u64 = 24;
+/// What a word costs, and a reading of the clock with what is written beside it, in nanoseconds. Measured, roughly.
+const COST_OF_WORD: u64 = 3;
+const COST_OF_READING: u64 = 75;
 /// With credit for so many readings polls are timed one by one. Guessed.
-const ENOUGH: u64 = 128 * COST;
+const ENOUGH: u64 = 128 * COST_OF_READING;
 /// More credit than this is not given, in nanoseconds: after something that took long polls are timed for a
 /// while, not for ever. Guessed.
 const MOST: u64 = 1_000_000;
@@ -151,7 +155,7 @@ impl Scribe {
 
     /// What happens in a poll stands behind its beginning.
     #[inline(always)]
-    fn begin_pending(&self) {
+    pub(crate) fn begin_pending(&self) {
         let pending = self.pending.get();
         if pending != 0 {
             self.pending.set(0);
@@ -245,8 +249,8 @@ impl Scribe {
         // If more has been written meanwhile it is another poll's beginning.
         if pending != 0 && self.ring.position() == end {
             // Polls before it were no longer than others: this one is as old as it may be.
-            let since = end.saturating_sub(self.next_reading.get().saturating_sub(BATCH));
-            let estimate = self.last_reading.get() + since * self.nanos_per_word.get();
+            let since = self.words_since_reading() * self.nanos_per_word.get();
+            let estimate = self.last_reading.get() + since;
             copied.words.push(Word::mark(estimate.min(self.nanos())).0);
             copied.words.push(pending);
         }
@@ -261,11 +265,18 @@ impl Scribe {
         u64::try_from(Clock::now().since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The time that has passed since the last reading has earned a part of itself.
+    /// How many words have been written since the clock was read.
+    fn words_since_reading(&self) -> u64 {
+        (self.ring.position() + BATCH).saturating_sub(self.next_reading.get().max(BATCH))
+    }
+
+    /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
+    /// then is paid for.
     fn read_clock(&self) -> u64 {
         let now = self.nanos();
         let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
-        let credit = (self.credit.get() + earned).min(MOST).saturating_sub(COST);
+        let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;
+        let credit = (self.credit.get() + earned).saturating_sub(spent).min(MOST);
         let least = if self.is_precise() { 1 } else { ENOUGH };
         self.last_reading.set(now);
         self.credit.set(credit);

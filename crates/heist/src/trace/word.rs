@@ -117,7 +117,9 @@ impl Word {
     /// The beginning of a poll.
     #[inline(always)]
     pub(crate) const fn poll_start(task: TaskId, source: PollSource) -> Self {
-        Word(Word::of_task(tag::POLL_START, task).0 | source_bits(source) << SOURCE_SHIFT)
+        // Not cut down to its bits: no process spawns so many, and this is done for each poll.
+        debug_assert!(task.0 <= MAX_TASK);
+        Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLL_START)
     }
 
     /// The whole poll whose [`poll_start`](Self::poll_start) this is, as [`polled`](Self::polled) has it.
@@ -155,7 +157,9 @@ impl Word {
             EventKind::SpawnedAt { task, location } => {
                 return (Word::spawned_at(task), Some(Word::location(location.0 as u64)));
             }
-            EventKind::PollStart { task, source } => Word::poll_start(task, source),
+            EventKind::PollStart { task, source } => {
+                Word::poll_start(TaskId(task.0 & MAX_TASK), source)
+            }
             EventKind::PollEnd { task, outcome } => {
                 Word(Word::of_task(tag::POLL_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)
             }

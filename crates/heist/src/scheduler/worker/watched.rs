@@ -6,6 +6,26 @@ use crate::scheduler::trace::id;
 use crate::task::Ran;
 use crate::trace::{EventKind, Outcome, PollSource};
 
+/// Who looks at the polls of a worker: one thing to ask, if nobody does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watch {
+    Nobody,
+    /// They are written down, and that is all.
+    Scribe,
+    /// They are timed, and perhaps written down.
+    Histogram,
+}
+
+impl Watch {
+    pub(super) fn new(is_recorded: bool, is_timed: bool) -> Self {
+        match (is_timed, is_recorded) {
+            (true, _) => Watch::Histogram,
+            (false, true) => Watch::Scribe,
+            (false, false) => Watch::Nobody,
+        }
+    }
+}
+
 impl Local {
     /// Runs a task whose polls are timed, or written down.
     #[inline(always)]
@@ -17,9 +37,9 @@ impl Local {
     ) -> Ran<Runnable> {
         let Some(scribe) = &self.scribe else { return self.run_timed(task, scheduler) };
         let begun = scribe.begin_poll(task.id().number().get(), source, task.spawned_at());
-        let ran = match self.counters.poll_times {
-            None => task.run(scheduler),
-            Some(_) => self.run_timed(task, scheduler),
+        let ran = match self.watch {
+            Watch::Histogram => self.run_timed(task, scheduler),
+            _ => task.run(scheduler),
         };
         let outcome = match ran {
             Ran::Done => Outcome::Done,
