@@ -3,11 +3,13 @@
 //! | module | what |
 //! |---|---|
 //! | `cli` | the command line |
+//! | [`live`] | talking to the consoles of running programs |
 //!
 //! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
 //! what it was asked for.
 #![warn(missing_docs)]
 
 mod cli;
+pub mod live;
 
 pub use cli::Cli;

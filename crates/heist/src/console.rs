@@ -35,3 +35,4 @@ mod stalls;
 pub use config::{Address, Config};
 pub(crate) use config::{Console, Wish};
 pub use error::StartError;
+pub use place::directory;

@@ -66,7 +66,7 @@ pub(super) fn listen(place: &Place) -> Result<Listener, StartError> {
         Place::Path(path) => listen_unix(path),
         Place::SharedPath(path) => listen_first(|number| numbered(path, number)),
         Place::Own => {
-            let directory = own_directory();
+            let directory = directory();
             make_private(&directory)?;
             let pid = std::process::id();
             listen_first(|number| match number {
@@ -88,8 +88,9 @@ fn listen_first(path: impl Fn(usize) -> PathBuf) -> Result<Listener, StartError>
     }
 }
 
-/// Where sockets are looked for if nothing else is said.
-fn own_directory() -> PathBuf {
+/// Where the sockets of [`Config::new`](super::Config::new) are: `$XDG_RUNTIME_DIR/heist`, or without that
+/// variable `/tmp/heist-<uid>`.
+pub fn directory() -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(directory) if Path::new(&directory).is_absolute() => {
             PathBuf::from(directory).join("heist")
