@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::doctor;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::error::Error;
@@ -16,6 +17,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Say what is wrong with a program, why, and what to do.
+    Doctor(doctor::Args),
     /// Print the completions for a shell.
     Completions {
         /// For which shell.
@@ -27,6 +30,7 @@ impl Cli {
     /// Does what it was asked for.
     pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
+            Command::Doctor(args) => doctor::run(&args),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
                 Ok(ExitCode::SUCCESS)

@@ -3,11 +3,15 @@
 //! | module | what |
 //! |---|---|
 //! | `cli` | the command line |
+//! | [`doctor`] | what is wrong with a program, and why |
+//! | `style` | colours, widths and pipes |
 //!
 //! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
 //! what it was asked for.
 #![warn(missing_docs)]
 
 mod cli;
+pub mod doctor;
+mod style;
 
 pub use cli::Cli;
