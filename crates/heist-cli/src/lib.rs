@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `cli` | the command line |
+//! | `demo` | a tour on this machine |
 //! | [`doctor`] | what is wrong with a program, and why |
 //! | `style` | colours, widths and pipes |
 //!
@@ -11,6 +12,7 @@
 #![warn(missing_docs)]
 
 mod cli;
+mod demo;
 pub mod doctor;
 mod style;
 
