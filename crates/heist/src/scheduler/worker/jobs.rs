@@ -4,6 +4,7 @@ use super::{LOCAL, Local, Step};
 use crate::env::Parker;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
+use crate::trace::EventKind;
 use heist_deque::Steal;
 use heist_deque::deque::{self, Mark};
 use std::cell::{Cell, UnsafeCell};
@@ -243,7 +244,10 @@ impl Local {
         if origin == Origin::Here && job.is_framed() {
             self.hold_place();
         }
+        let Some(scribe) = &self.scribe else { return job.run(Some(self), origin) };
+        scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
         job.run(Some(self), origin);
+        scribe.note(EventKind::JobEnd);
     }
 
     /// A job of a frame further down on this worker's own stack was taken out of the deque, not by its frame.

@@ -1,0 +1,266 @@
+//! Who writes down what one worker does: when the clock is read, and what is left out because it was
+//! said before. Told in `README.md`.
+
+use super::event::{EventKind, Outcome, PollSource, TaskId};
+use super::ring::{Copied, Ring};
+use super::word::Word;
+use crate::env::Clock;
+use crate::metrics::Counter;
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// After so many words without a time comes one. Chosen by `yield_many`; see the README.
+const BATCH: u64 = 128;
+/// Reading the clock may take one of so many parts of the time. As above.
+const SHARE: u64 = 64;
+/// What a reading costs, in nanoseconds, with what is written beside it. Measured, roughly.
+const COST: u64 = 50;
+/// With credit for so many readings polls are timed one by one. Guessed.
+const ENOUGH: u64 = 128 * COST;
+/// More credit than this is not given, in nanoseconds: after something that took long polls are timed for a
+/// while, not for ever. Guessed.
+const MOST: u64 = 1_000_000;
+/// Of how many tasks it is remembered that their spawn location was told. Guessed.
+const TOLD: usize = 256;
+
+/// The record of one worker. One thread at a time writes: the one that runs the worker, or whoever has the lock
+/// around it.
+pub(crate) struct Scribe {
+    /// The poll that goes on and has not been recorded, as the word that would begin it; else 0.
+    pending: Counter,
+    /// Whether every poll is timed, at the moment.
+    is_precise: AtomicBool,
+    /// At this position it is time to read the clock.
+    next_reading: Counter,
+    ring: Ring,
+    /// When the clock was read last.
+    last_reading: Counter,
+    /// How long the clock may be read, in nanoseconds.
+    credit: Counter,
+    /// How long it took from word to word when nothing was timed.
+    nanos_per_word: Counter,
+    /// When the poll that goes on has returned to its task; see [`returned`](Self::returned).
+    returned_at: Counter,
+    is_exact: bool,
+    start: Clock,
+    /// The tasks whose spawn location was told last, each in the place that its number says.
+    told: Box<[Counter]>,
+    /// From this position on it has to be told again: what was told may be overwritten soon.
+    told_until: Counter,
+}
+
+/// For what happens with every task.
+impl Scribe {
+    /// For so many words. Times are those since `start`; if it `is_exact` every event has one.
+    pub(super) fn new(capacity: usize, start: Clock, is_exact: bool) -> Self {
+        Scribe {
+            pending: Counter::default(),
+            is_precise: AtomicBool::new(is_exact),
+            next_reading: Counter::default(),
+            ring: Ring::new(capacity),
+            last_reading: Counter::default(),
+            credit: Counter::default(),
+            nanos_per_word: Counter::default(),
+            returned_at: Counter::default(),
+            is_exact,
+            start,
+            told: (0..TOLD).map(|_| Counter::default()).collect(),
+            told_until: Counter::default(),
+        }
+    }
+
+    /// A poll begins.
+    #[inline(always)]
+    pub(crate) fn begin_poll(
+        &self,
+        task: u64,
+        source: PollSource,
+        spawned_at: &'static Location<'static>,
+    ) {
+        let start = EventKind::PollStart { task: TaskId(task), source };
+        if self.is_precise() {
+            return self.begin_timed(task, start, spawned_at);
+        }
+        self.pending.set(Word::of(start).0.0);
+    }
+
+    /// It has ended.
+    #[inline(always)]
+    pub(crate) fn end_poll(&self, task: u64, source: PollSource, outcome: Outcome) {
+        let task = TaskId(task);
+        if self.pending.get() == 0 {
+            return self.end_begun(EventKind::PollEnd { task, outcome });
+        }
+        self.pending.set(0);
+        let position = self.ring.push(Word::polled(task, source, outcome).0);
+        if position >= self.next_reading.get() {
+            self.mark();
+        }
+    }
+
+    /// A task was spawned here.
+    pub(crate) fn spawned(&self, task: u64, at: &'static Location<'static>) {
+        self.note(EventKind::Spawn { task: TaskId(task) });
+        self.tell(task, at);
+    }
+
+    /// Something that happens often: the clock is read for it only while polls are timed one by one.
+    pub(crate) fn note(&self, kind: EventKind) {
+        if self.is_precise() {
+            return self.record(kind);
+        }
+        self.begin_pending();
+        self.write(kind);
+        if self.ring.position() >= self.next_reading.get() {
+            self.mark();
+        }
+    }
+
+    /// Something that happens now, exactly.
+    pub(crate) fn record(&self, kind: EventKind) {
+        self.begin_pending();
+        let now = self.read_clock();
+        self.write_at(now, kind);
+    }
+
+    /// The worker has slept.
+    pub(crate) fn record_unpark(&self, by_itself: bool) {
+        let now = self.nanos();
+        // A sleep earns nothing.
+        self.last_reading.set(now);
+        self.write_at(now, EventKind::Unpark { by_itself });
+    }
+
+    /// The future of the task that is polled has returned, and others may have the task next.
+    #[cold]
+    pub(crate) fn returned(&self) {
+        self.returned_at.set(self.nanos());
+    }
+
+    #[inline(always)]
+    fn is_precise(&self) -> bool {
+        self.is_precise.load(Ordering::Relaxed)
+    }
+
+    /// What happens in a poll stands behind its beginning.
+    #[inline(always)]
+    fn begin_pending(&self) {
+        let pending = self.pending.get();
+        if pending != 0 {
+            self.pending.set(0);
+            self.ring.push(pending);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_timed(&self, task: u64, start: EventKind, spawned_at: &'static Location<'static>) {
+        self.tell_now_and_then(task, spawned_at);
+        let now = self.read_clock();
+        self.write_at(now, start);
+    }
+
+    #[inline(never)]
+    fn end_begun(&self, end: EventKind) {
+        if !self.is_precise() {
+            self.write(end);
+            if self.ring.position() >= self.next_reading.get() {
+                self.mark();
+            }
+            return;
+        }
+        let now = self.read_clock();
+        let is_mine = !matches!(end, EventKind::PollEnd { outcome: Outcome::Done, .. });
+        // Others may have gone on with the task before this was read; when it ended, nobody does.
+        let at = if self.is_exact && is_mine { self.returned_at.get() } else { now };
+        self.write_at(at, end);
+    }
+}
+
+/// What is written.
+impl Scribe {
+    #[inline(always)]
+    fn write(&self, kind: EventKind) {
+        let (first, second) = Word::of(kind);
+        self.ring.push(first.0);
+        if let Some(second) = second {
+            self.ring.push(second.0);
+        }
+    }
+
+    #[inline(always)]
+    fn write_at(&self, nanos: u64, kind: EventKind) {
+        self.ring.push(Word::time(nanos).0);
+        self.write(kind);
+    }
+
+    /// It is this late.
+    #[cold]
+    #[inline(never)]
+    fn mark(&self) {
+        let before = self.last_reading.get();
+        let now = self.read_clock();
+        self.nanos_per_word.set((now - before) / BATCH);
+        self.ring.push(Word::mark(now).0);
+    }
+
+    /// Where a task was spawned.
+    fn tell(&self, task: u64, spawned_at: &'static Location<'static>) {
+        let location = std::ptr::from_ref(spawned_at).expose_provenance() as u64;
+        self.ring.push(Word::spawned_at(TaskId(task)).0);
+        self.ring.push(Word::location(location).0);
+    }
+
+    /// The same, unless that was told lately.
+    fn tell_now_and_then(&self, task: u64, spawned_at: &'static Location<'static>) {
+        let position = self.ring.position();
+        if position >= self.told_until.get() {
+            self.told.iter().for_each(|told| told.set(0));
+            self.told_until.set(position + self.ring.capacity() as u64 / 4);
+        }
+        let told = &self.told[task as usize % TOLD];
+        if told.get() != task {
+            told.set(task);
+            self.tell(task, spawned_at);
+        }
+    }
+}
+
+/// For those who ask.
+impl Scribe {
+    /// What was written, and behind it the beginning of the poll that goes on, if that is not among it.
+    pub(super) fn copy(&self) -> Copied {
+        let mut copied = self.ring.copy();
+        let pending = self.pending.get();
+        let end = copied.lost + copied.words.len() as u64;
+        // If more has been written meanwhile it is another poll's beginning.
+        if pending != 0 && self.ring.position() == end {
+            // Polls before it were no longer than others: this one is as old as it may be.
+            let since = end.saturating_sub(self.next_reading.get().saturating_sub(BATCH));
+            let estimate = self.last_reading.get() + since * self.nanos_per_word.get();
+            copied.words.push(Word::mark(estimate.min(self.nanos())).0);
+            copied.words.push(pending);
+        }
+        copied
+    }
+}
+
+/// When the clock is read.
+impl Scribe {
+    /// Nanoseconds since the recorder began.
+    fn nanos(&self) -> u64 {
+        u64::try_from(Clock::now().since(self.start).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The time that has passed since the last reading has earned a part of itself.
+    fn read_clock(&self) -> u64 {
+        let now = self.nanos();
+        let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
+        let credit = (self.credit.get() + earned).min(MOST).saturating_sub(COST);
+        let least = if self.is_precise() { 1 } else { ENOUGH };
+        self.last_reading.set(now);
+        self.credit.set(credit);
+        self.is_precise.store(self.is_exact || credit >= least, Ordering::Relaxed);
+        self.next_reading.set(self.ring.position() + BATCH);
+        now
+    }
+}
