@@ -9,7 +9,7 @@ pub struct Event {
     /// When, since the recorder began. Within a lane it never goes back.
     pub at: Duration,
     /// Whether the clock was read for this event. If not, it happened between the exact events of
-    /// its lane before and after it, and `at` lies evenly between those.
+    /// its lane before and after it, and `at` is a guess between those.
     pub is_exact: bool,
     /// Who did it.
     pub lane: Lane,

@@ -128,3 +128,6 @@ impl Trace {
         self.index.is_truncated()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -282,3 +282,6 @@ fn stall_kind(bits: u64) -> Option<StallKind> {
         _ => return None,
     })
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

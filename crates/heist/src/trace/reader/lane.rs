@@ -71,6 +71,12 @@ impl<'a> LaneReader<'a> {
         Ok(self.ready.pop_front())
     }
 
+    /// How many events are in memory as such.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn buffered(&self) -> usize {
+        self.ready.len() + self.open.len()
+    }
+
     fn take(&mut self, item: Item) {
         let half = self.half.take();
         match (item, half) {
