@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Bars are as long as this, or shorter.
 const LONGEST: usize = 40;
 /// What stands beside a bar: the worker, the share, steals.
-const BESIDE: usize = 38;
+const BESIDE: usize = 43;
 /// Shorter ones say nothing.
 const SHORTEST: usize = 4;
 

@@ -2,7 +2,7 @@
 
 use super::interrupt::Interrupt;
 use crate::doctor::time;
-use heist::task::yield_now;
+use heist::task::{JoinHandle, yield_now};
 use heist::time::{interval, sleep};
 use heist::{par, spawn};
 use std::future::Future;
@@ -79,7 +79,9 @@ impl Plan {
 }
 
 /// A task's panic would be a mistake here: it goes on to whoever waits.
-async fn all(tasks: impl IntoIterator<Item = heist::task::JoinHandle<()>>) {
+async fn all(tasks: impl IntoIterator<Item = JoinHandle<()>>) {
+    // All of them are spawned before the first is waited for.
+    let tasks: Vec<_> = tasks.into_iter().collect();
     for task in tasks {
         task.await.expect("a task of the demo neither panics nor is aborted");
     }
@@ -144,7 +146,7 @@ async fn fork_join(plan: Plan) -> Option<String> {
 
 /// Tasks that tick, and see how late they are.
 struct Ticks {
-    tasks: Vec<heist::task::JoinHandle<(u64, Duration)>>,
+    tasks: Vec<JoinHandle<(u64, Duration)>>,
 }
 
 impl Ticks {

@@ -55,6 +55,8 @@ pub struct Evidence {
 pub enum Unit {
     /// Things.
     Count,
+    /// Things, on average.
+    Mean,
     /// Time.
     Nanoseconds,
     /// A share of something.
@@ -96,6 +98,10 @@ impl Finding {
         self.number(what, value as f64, Unit::Count)
     }
 
+    pub(super) fn mean(self, what: impl Into<String>, value: f64) -> Self {
+        self.number(what, value, Unit::Mean)
+    }
+
     pub(super) fn time(self, what: impl Into<String>, value: Duration) -> Self {
         self.number(what, value.as_nanos() as f64, Unit::Nanoseconds)
     }
@@ -129,6 +135,7 @@ impl fmt::Display for Evidence {
         let Evidence { what, value, unit } = self;
         match unit {
             Unit::Count => write!(f, "{what}: {}", grouped(*value as u64)),
+            Unit::Mean => write!(f, "{what}: {value:.2}"),
             Unit::Percent => write!(f, "{what}: {value:.0} %"),
             Unit::Nanoseconds => write!(f, "{what}: {}", time(Duration::from_nanos(*value as u64))),
         }

@@ -195,7 +195,7 @@ fn too_short(picture: &Picture) -> Option<Finding> {
 fn with_workers(mut finding: Finding, picture: &Picture) -> Finding {
     let work = picture.work_time();
     let mean = share_of_time(picture.busy(), picture.clocks.somebody_busy());
-    finding = finding.share("workers at work at once, of one", mean);
+    finding = finding.mean("workers at work at once", mean);
     for (number, lane) in picture.lanes.iter().enumerate().take(picture.seats) {
         finding = finding.share(format!("worker {number} busy"), share_of_time(lane.busy, work));
     }
