@@ -26,11 +26,6 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    #[cfg(test)]
-    pub(super) fn never() -> Self {
-        Interrupt { is_there: Arc::new(AtomicBool::new(false)) }
-    }
-
     pub(super) fn raise(&self) {
         // Relaxed: a flag, and nothing else is read because of it.
         self.is_there.store(true, Ordering::Relaxed);

@@ -52,7 +52,7 @@ pub(super) struct Poll {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {
     pub(super) took: Duration,
-    /// For so long of it a worker was asleep on its seat, and nobody had woken it.
+    /// For so long of it a worker was asleep on its seat, and nobody was on the way to the task.
     pub(super) beside_idle: Duration,
 }
 
@@ -77,7 +77,7 @@ impl Picture {
             events: 0,
             seats,
             lanes: (0..seats).map(|_| LaneState::on_a_seat()).collect(),
-            clocks: Clocks::default(),
+            clocks: Clocks::new(seats),
             places: Places::default(),
             tasks: Tasks::default(),
         }

@@ -178,7 +178,7 @@ fn a_shortage_of_spares_is_told() {
     assert_eq!(ids(&script.examine()), ["spare-shortage"]);
 }
 
-/// Tasks of 10 µs, each of which waits for 3 ms beside worker 1, which sleeps.
+/// A poll wakes a task and goes on for 3 ms, while worker 1 sleeps.
 fn waits(is_woken: bool) -> Script {
     let mut script = Script::default();
     script.on(1, 0, EventKind::Park);
@@ -189,7 +189,8 @@ fn waits(is_woken: bool) -> Script {
             script.on(1, start + 3000, EventKind::Unpark { by_itself: false });
             script.on(1, start + 3001, EventKind::Park);
         }
-        script.wake(0, start, 5);
+        script.poll(0, (start, start + 3050), 9, Outcome::Waits);
+        script.wake(0, start + 1, 5);
         let polled = (start + 3100, start + 3110);
         script.poll_from(PollSource::LifoSlot, 0, polled, 5, Outcome::Waits);
     }

@@ -103,7 +103,7 @@ pub const TIMERS: Program = Program::new("timers", |runtime| {
 pub const IDLE: Program = Program::new("idle", |runtime| {
     runtime.block_on(runtime.spawn(async {})).unwrap();
     thread::sleep(Duration::from_millis(200));
-    runtime.block_on(runtime.spawn(time::sleep(Duration::from_millis(50)))).unwrap();
+    runtime.block_on(async { time::sleep(Duration::from_millis(50)).await });
 });
 
 pub const PIPELINE: Program = Program::new("pipeline", |runtime| {

@@ -34,6 +34,10 @@ impl Program {
         let mut bytes = Vec::new();
         runtime.handle().dump_trace_to(&mut bytes).expect("memory can be written to");
         (self.end)();
+        if let Some(d) = std::env::var_os("DUMPDIR") {
+            std::fs::write(std::path::Path::new(&d).join(self.name.replace(' ', "_")), &bytes)
+                .unwrap();
+        }
         bytes
     }
 

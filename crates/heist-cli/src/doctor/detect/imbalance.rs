@@ -2,7 +2,7 @@
 //!
 //! That is so if at nearly any time somebody is at work, and hardly ever a second one. On a machine
 //! without cores to spare the others may have been woken in time and run late: where that shows,
-//! nothing is said.
+//! only those causes are told that would hold on any machine.
 
 use super::super::finding::{Finding, Severity, Texts, grouped, time};
 use super::super::picture::{Picture, PlaceId, Poll};
@@ -21,7 +21,7 @@ const IO_AFFINITY: &str = "imbalance-io-affinity";
 const SATURATED: f64 = 0.75;
 /// And so many workers at once, on average. Guessed: one, and some help.
 const PARALLEL: f64 = 1.35;
-/// Workers without a core for so much of their time say nothing about the program. Guessed.
+/// Workers without a core for so much of the time say little about the program. Guessed.
 const NO_CORES: f64 = 0.2;
 /// With less than this there is nothing to judge by. Guessed.
 const POLLS: u64 = 200;
@@ -74,18 +74,16 @@ impl Detector for Imbalance {
         let is_judged = picture.seats > 1 && picture.polls() >= POLLS && somebody >= TIME;
         let is_lopsided = share_of_time(somebody, work) >= SATURATED
             && share_of_time(picture.busy(), somebody) <= PARALLEL;
-        let lacks_cores = share_of_time(without_core, work) >= NO_CORES;
-        if !is_judged || !is_lopsided || lacks_cores {
+        if !is_judged || !is_lopsided {
             return Vec::new();
         }
-        let causes = [
-            self.pinned(picture, texts),
-            self.one_spawner(picture, texts),
-            self.one_task(picture, texts),
-            io_affinity(picture),
-            too_short(picture),
-        ];
-        let cause = causes.into_iter().flatten().next();
+        let has_cores = share_of_time(without_core, work) < NO_CORES;
+        let cause = self
+            .pinned(picture, texts)
+            .or_else(|| self.one_spawner(picture, texts))
+            .or_else(|| self.one_task(picture, texts))
+            .or_else(|| io_affinity(picture).filter(|_| has_cores))
+            .or_else(|| too_short(picture).filter(|_| has_cores));
         cause.map(|finding| with_workers(finding, picture)).into_iter().collect()
     }
 }

@@ -11,6 +11,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(in crate::doctor) struct Clocks {
     now: Duration,
     idle: usize,
+    searching: usize,
     busy: usize,
     somebody_idle: Duration,
     somebody_busy: Duration,
@@ -19,16 +20,21 @@ pub(in crate::doctor) struct Clocks {
 }
 
 impl Clocks {
+    /// All of them look for work in the beginning.
+    pub(super) fn new(seats: usize) -> Self {
+        Clocks { searching: seats, ..Clocks::default() }
+    }
+
     pub(super) fn reset(&mut self) {
-        let Clocks { now, idle, busy, .. } = *self;
+        let Clocks { now, idle, searching, busy, .. } = *self;
         let nobody_busy_since = (busy == 0).then_some(now);
-        *self = Clocks { now, idle, busy, nobody_busy_since, ..Clocks::default() };
+        *self = Clocks { now, idle, searching, busy, nobody_busy_since, ..Clocks::default() };
     }
 
     pub(super) fn advance(&mut self, now: Duration) {
         let passed = now.saturating_sub(self.now);
         self.now = now;
-        if self.idle > 0 {
+        if self.idle > 0 && self.searching == 0 {
             self.somebody_idle += passed;
         }
         if self.busy > 0 {
@@ -47,6 +53,7 @@ impl Clocks {
         };
         add(&mut self.busy, Doing::Work);
         add(&mut self.idle, Doing::Nothing);
+        add(&mut self.searching, Doing::Search);
         match (self.busy, self.nobody_busy_since) {
             (0, None) => self.nobody_busy_since = Some(self.now),
             (1.., Some(since)) => {
@@ -57,7 +64,8 @@ impl Clocks {
         }
     }
 
-    /// How long at least one worker slept on its seat, and nobody had woken it.
+    /// How long at least one worker slept on its seat, and neither it nor any other was on the way to
+    /// work: a searcher wakes the next one if there is more than it can do.
     pub(super) fn somebody_idle(&self) -> Duration {
         self.somebody_idle
     }

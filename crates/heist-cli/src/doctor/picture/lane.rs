@@ -38,6 +38,9 @@ pub(super) enum Doing {
     Work,
     /// Asleep on its seat, and woken by nobody.
     Nothing,
+    /// Looking for something to do, or on the way to it.
+    Search,
+    /// Blocked, or without a seat.
     Other,
 }
 
@@ -129,19 +132,16 @@ impl LaneState {
     }
 
     pub(super) fn doing(&self) -> Doing {
-        match self {
+        match self.sleep {
             _ if self.is_busy() => Doing::Work,
-            _ if self.is_idle() => Doing::Nothing,
-            _ => Doing::Other,
+            _ if !self.has_seat || self.poll.is_some() => Doing::Other,
+            Sleep::Asleep(_) => Doing::Nothing,
+            Sleep::Awake | Sleep::Woken(_) => Doing::Search,
         }
     }
 
     fn is_busy(&self) -> bool {
         self.jobs > 0 || self.poll.as_ref().is_some_and(|poll| !poll.is_blocked())
-    }
-
-    fn is_idle(&self) -> bool {
-        self.has_seat && matches!(self.sleep, Sleep::Asleep(_))
     }
 
     pub(super) fn wake(&mut self, now: Duration) {
