@@ -98,7 +98,7 @@ impl Basis {
             workers,
             seconds,
             busy: picture.lanes.iter().map(|lane| share(lane.busy)).collect(),
-            without_core: share(without_core) / workers.max(1) as f64,
+            without_core: share(without_core) / picture.seats.max(1) as f64,
         }
     }
 }

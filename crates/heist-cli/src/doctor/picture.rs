@@ -34,6 +34,8 @@ pub(super) struct Poll {
     /// `None`: the trace ends before it does.
     pub(super) outcome: Option<Outcome>,
     pub(super) took: Duration,
+    /// How long of it the thread was on a core, or a millisecond more; if that is known.
+    pub(super) on_cpu: Option<Duration>,
     /// The clock was read at its start and at its end.
     pub(super) is_exact: bool,
     /// Since when the task could have run, if that is known.

@@ -1,7 +1,8 @@
 //! Polls that go on and on.
 //!
-//! A poll of a worker that has lost its core to another process looks just as long. That hits any
-//! poll, the long ones oftener; so what counts is how many of the polls of one line are long.
+//! A poll of a worker that has lost its core to another process looks just as long. So what counts is
+//! its CPU time. Where that is not known, what counts is how many of the polls of one line are long:
+//! to lose a core happens to any poll.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Poll};
@@ -12,11 +13,11 @@ use std::time::Duration;
 
 /// From the runtime's own threshold for stalls.
 const LONG: Duration = Duration::from_millis(10);
-/// So many of a line's polls are long. Guessed: a core is lost every few milliseconds at worst, so
-/// of polls of 100 µs one in thirty might be hit.
-const SHARE: f64 = 0.1;
-/// And there are so many of them. Guessed.
+/// So many of them. Guessed.
 const TIMES: u64 = 3;
+/// So many of a line's polls, where CPU times are not known. Guessed: a core is lost every few
+/// milliseconds at worst, so of polls of 100 µs one in thirty might be hit.
+const SHARE: f64 = 0.1;
 /// Or one is as long as this. Guessed: no system keeps a thread waiting for so long, unless it is
 /// badly overloaded.
 const VERY_LONG: Duration = Duration::from_millis(300);
@@ -29,6 +30,8 @@ pub(super) struct LongPolls {
 #[derive(Default)]
 struct Polls {
     long: u64,
+    /// Of these so many have the CPU time to prove it.
+    proven: u64,
     total: Duration,
     longest: Duration,
     task: Option<TaskId>,
@@ -40,22 +43,25 @@ impl Detector for LongPolls {
     fn poll(&mut self, poll: &Poll, _: &Picture) {
         // Others can take the jobs of a poll, or its worker would have been left.
         let is_blocked = matches!(poll.stall, Some(StallKind::Blocked(_) | StallKind::Waiting));
-        if !poll.is_exact || poll.took < LONG || is_blocked || poll.jobs > 0 {
+        let took = poll.on_cpu.map_or(poll.took, |on_cpu| on_cpu.min(poll.took));
+        if !poll.is_exact || took < LONG || is_blocked || poll.jobs > 0 {
             return;
         }
         let polls = self.places.entry(poll.place).or_default();
         polls.long += 1;
-        polls.total += poll.took;
+        polls.proven += u64::from(poll.on_cpu.is_some());
+        polls.total += took;
         polls.stalls += u64::from(poll.stall.is_some());
-        if poll.took >= polls.longest {
-            (polls.longest, polls.task) = (poll.took, Some(poll.task));
+        if took >= polls.longest {
+            (polls.longest, polls.task) = (took, Some(poll.task));
         }
     }
 
     fn findings(&self, picture: &Picture, texts: &dyn Texts) -> Vec<Finding> {
         let is_bad = |place, polls: &Polls| {
             let is_usual = share(polls.long, picture.place(place).polls) >= SHARE;
-            is_usual && (polls.long >= TIMES || polls.longest >= VERY_LONG)
+            let is_much = polls.long >= TIMES || polls.longest >= VERY_LONG;
+            polls.proven >= TIMES || is_much && is_usual
         };
         let bad = self.places.iter().filter(|&(place, polls)| is_bad(*place, polls));
         let finding = |(&place, polls): (&PlaceId, &Polls)| {

@@ -25,6 +25,8 @@ pub(in crate::doctor) struct LaneState {
     /// Woken by its reactor rather than by a task.
     pub(in crate::doctor) reactor_wakes: u64,
     poll: Option<OpenPoll>,
+    /// The thread's CPU time, as it was told last.
+    cpu_time: Option<u64>,
     jobs: u32,
     jobs_since: Duration,
     sleep: Sleep,
@@ -61,6 +63,8 @@ struct OpenPoll {
     /// Where its share of the sums begins: not before counting began.
     counted_from: Duration,
     is_exact: bool,
+    /// The thread's CPU time, told before it began, and told last while it went on.
+    cpu_time: (Option<u64>, Option<u64>),
     wait: Option<Wait>,
     was_woken: bool,
     wakes: u32,
@@ -79,6 +83,7 @@ impl OpenPoll {
             outcome: None,
             source: self.source,
             took: now.saturating_sub(self.start),
+            on_cpu: self.on_cpu(),
             is_exact: self.is_exact,
             wait: self.wait,
             wakes: self.wakes,
@@ -87,6 +92,12 @@ impl OpenPoll {
             stall: self.stall,
             was_woken: self.was_woken,
         }
+    }
+
+    /// A worker that has changed its thread may have gone back.
+    fn on_cpu(&self) -> Option<Duration> {
+        let (before, after) = (self.cpu_time.0?, self.cpu_time.1?);
+        after.checked_sub(before).map(Duration::from_nanos)
     }
 
     fn is_blocked(&self) -> bool {
@@ -105,6 +116,7 @@ impl LaneState {
         *self = LaneState {
             has_seat: old.has_seat,
             poll: old.poll.map(|poll| OpenPoll { counted_from: now, ..poll }),
+            cpu_time: old.cpu_time,
             jobs: old.jobs,
             jobs_since: now,
             sleep: match old.sleep {
@@ -174,6 +186,7 @@ impl LaneState {
             start,
             counted_from: start,
             is_exact,
+            cpu_time: (self.cpu_time, None),
             wait,
             was_woken,
             wakes: 0,
@@ -201,6 +214,7 @@ impl LaneState {
             EventKind::SeatLeft { .. } => self.has_seat = false,
             EventKind::JobStart { .. } => self.start_job(at),
             EventKind::JobEnd => self.end_job(at),
+            EventKind::CpuTime { nanos } => self.cpu_time = Some(nanos),
             EventKind::IoHarvest { events } => {
                 self.harvests += 1;
                 self.harvested += u64::from(events);
@@ -213,6 +227,7 @@ impl LaneState {
             EventKind::Wake { .. } => poll.wakes += 1,
             EventKind::Spawn { .. } => poll.spawns += 1,
             EventKind::JobStart { .. } => poll.jobs += 1,
+            EventKind::CpuTime { nanos } => poll.cpu_time.1 = Some(nanos),
             _ => {}
         }
         Some(poll.task)
