@@ -50,6 +50,17 @@ pub(super) struct Poll {
     pub(super) was_woken: bool,
 }
 
+/// What a shorter poll used of its time is not known well enough. From how often workers tell.
+const TOLD: Duration = Duration::from_millis(2);
+
+impl Poll {
+    /// How long it was at work, as far as that is known: on a core, if it was long.
+    pub(super) fn work(&self) -> Duration {
+        let on_cpu = self.on_cpu.filter(|_| self.took >= TOLD);
+        on_cpu.map_or(self.took, |on_cpu| on_cpu.min(self.took))
+    }
+}
+
 /// How long a task waited for a worker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {

@@ -9,6 +9,7 @@ use super::super::picture::{Picture, PlaceId, Poll};
 use super::top::Top;
 use super::{Detector, share, share_of_time};
 use heist::trace::{Event, EventKind, Lane, PollSource, TaskId};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 pub(super) const TOO_SHORT: &str = "imbalance-too-short";
@@ -19,8 +20,9 @@ const IO_AFFINITY: &str = "imbalance-io-affinity";
 
 /// Somebody is at work for so much of the time. Guessed.
 const SATURATED: f64 = 0.75;
-/// And so many workers at once, on average. Guessed: one, and some help.
-const PARALLEL: f64 = 1.35;
+/// And so many workers at once, on average. Guessed: one, and some help; less than that, and they
+/// waited for something rather than work.
+const PARALLEL: RangeInclusive<f64> = 0.6..=1.35;
 /// Workers without a core for so much of the time say little about the program. Guessed.
 const NO_CORES: f64 = 0.2;
 /// With less than this there is nothing to judge by. Guessed.
@@ -39,8 +41,8 @@ const EVENTS: u64 = 500;
 const AT_ONCE: f64 = 2.0;
 /// One task has nearly all of the time. Guessed.
 const ALL: f64 = 0.9;
-/// A thief needs a few microseconds to wake up. Guessed.
-const SHORT: Duration = Duration::from_micros(5);
+/// A thief needs longer than this to wake up, on any machine. Guessed.
+const SHORT: Duration = Duration::from_micros(2);
 
 #[derive(Default)]
 pub(super) struct Imbalance {
@@ -52,12 +54,13 @@ pub(super) struct Imbalance {
 impl Detector for Imbalance {
     fn poll(&mut self, poll: &Poll, _: &Picture) {
         let key = (poll.task, poll.place);
-        self.busy.add(key, poll.took.as_nanos() as u64);
+        let took = poll.work().as_nanos() as u64;
+        self.busy.add(key, took);
         if poll.spawns > 0 {
             self.spawns.add(key, u64::from(poll.spawns));
         }
         if poll.source == PollSource::Pinned {
-            self.pinned.add(key, poll.took.as_nanos() as u64);
+            self.pinned.add(key, took);
         }
     }
 
@@ -73,17 +76,17 @@ impl Detector for Imbalance {
         let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
         let is_judged = picture.seats > 1 && picture.polls() >= POLLS && somebody >= TIME;
         let is_lopsided = share_of_time(somebody, work) >= SATURATED
-            && share_of_time(picture.busy(), somebody) <= PARALLEL;
+            && PARALLEL.contains(&share_of_time(picture.busy(), somebody));
         if !is_judged || !is_lopsided {
             return Vec::new();
         }
         let has_cores = share_of_time(without_core, work) < NO_CORES;
         let cause = self
             .pinned(picture, texts)
+            .or_else(|| too_short(picture))
             .or_else(|| self.one_spawner(picture, texts))
             .or_else(|| self.one_task(picture, texts))
-            .or_else(|| io_affinity(picture).filter(|_| has_cores))
-            .or_else(|| too_short(picture).filter(|_| has_cores));
+            .or_else(|| io_affinity(picture).filter(|_| has_cores));
         cause.map(|finding| with_workers(finding, picture)).into_iter().collect()
     }
 }

@@ -43,7 +43,7 @@ impl Detector for LongPolls {
     fn poll(&mut self, poll: &Poll, _: &Picture) {
         // Others can take the jobs of a poll, or its worker would have been left.
         let is_blocked = matches!(poll.stall, Some(StallKind::Blocked(_) | StallKind::Waiting));
-        let took = poll.on_cpu.map_or(poll.took, |on_cpu| on_cpu.min(poll.took));
+        let took = poll.work();
         if !poll.is_exact || took < LONG || is_blocked || poll.jobs > 0 {
             return;
         }

@@ -274,7 +274,7 @@ impl LaneState {
         let took = until.saturating_sub(poll.counted_from);
         self.in_polls += took;
         if !poll.is_blocked() {
-            self.busy += took;
+            self.busy += took.min(poll.until(until).work());
         }
         if poll.source == PollSource::Pinned {
             self.in_pinned += took;
