@@ -9,7 +9,6 @@ use super::super::picture::{Picture, PlaceId, Poll};
 use super::top::Top;
 use super::{Detector, share, share_of_time};
 use heist::trace::{Event, EventKind, Lane, PollSource, TaskId};
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 pub(super) const TOO_SHORT: &str = "imbalance-too-short";
@@ -20,9 +19,8 @@ const IO_AFFINITY: &str = "imbalance-io-affinity";
 
 /// Somebody is at work for so much of the time. Guessed.
 const SATURATED: f64 = 0.75;
-/// And so many workers at once, on average. Guessed: one, and some help; less than that, and they
-/// waited for something rather than work.
-const PARALLEL: RangeInclusive<f64> = 0.6..=1.35;
+/// And so many workers at once, on average. Guessed: one, and some help.
+const PARALLEL: f64 = 1.35;
 /// Workers without a core for so much of the time say little about the program. Guessed.
 const NO_CORES: f64 = 0.2;
 /// With less than this there is nothing to judge by. Guessed.
@@ -75,8 +73,10 @@ impl Detector for Imbalance {
         let (work, somebody) = (picture.work_time(), picture.clocks.somebody_busy());
         let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
         let is_judged = picture.seats > 1 && picture.polls() >= POLLS && somebody >= TIME;
-        let is_lopsided = share_of_time(somebody, work) >= SATURATED
-            && PARALLEL.contains(&share_of_time(picture.busy(), somebody));
+        // A worker without a core keeps its task, and the others wait for both.
+        let lost = picture.lanes.iter().map(|lane| lane.without_core).max().unwrap_or_default();
+        let is_lopsided = share_of_time(somebody, work.saturating_sub(lost)) >= SATURATED
+            && share_of_time(picture.busy(), somebody) <= PARALLEL;
         if !is_judged || !is_lopsided {
             return Vec::new();
         }

@@ -62,7 +62,11 @@ fn waits(task: &TaskState, picture: &Picture) -> Duration {
 }
 
 fn is_forgotten(task: &TaskState, picture: &Picture) -> bool {
+    // Of what was spawned earlier, the polls may have been overwritten.
+    if task.was_polled || task.spawned.is_none_or(|spawned| spawned < picture.since) {
+        return false;
+    }
     let waits = waits(task, picture);
     let idle = picture.idle_since(task).as_secs_f64();
-    !task.was_polled && waits >= WAITS && idle >= waits.as_secs_f64() * BESIDE_IDLE
+    waits >= WAITS && idle >= waits.as_secs_f64() * BESIDE_IDLE
 }
