@@ -4,7 +4,7 @@
 use super::event::{EventKind, Outcome, PollSource, TaskId};
 use super::ring::{Copied, Ring};
 use super::word::Word;
-use crate::env::Clock;
+use crate::env::{Clock, cpu_time};
 use crate::metrics::Counter;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,8 @@ const ENOUGH: u64 = 128 * COST_OF_READING;
 /// More credit than this is not given, in nanoseconds: after something that took long polls are timed for a
 /// while, not for ever. Guessed.
 const MOST: u64 = 1_000_000;
+/// The thread's CPU time is asked for at most so often, in nanoseconds: it takes a call of the kernel. Guessed.
+const CPU_PACE: u64 = 1_000_000;
 /// Of how many tasks it is remembered that their spawn location was told. Guessed.
 const TOLD: usize = 256;
 
@@ -40,6 +42,8 @@ pub(crate) struct Scribe {
     is_precise: AtomicBool,
     /// When the clock was read last.
     last_reading: Counter,
+    /// When the thread's CPU time is asked for next.
+    next_cpu_time: Counter,
     /// How long the clock may be read, in nanoseconds.
     credit: Counter,
     /// How long it took from word to word when nothing was timed.
@@ -69,6 +73,7 @@ impl Scribe {
             ring: Ring::new(capacity),
             is_precise: AtomicBool::new(is_exact),
             last_reading: Counter::default(),
+            next_cpu_time: Counter::default(),
             credit: Counter::default(),
             nanos_per_word: Counter::default(),
             returned_at: Counter::default(),
@@ -77,6 +82,12 @@ impl Scribe {
             told: (0..TOLD).map(|_| Counter::default()).collect(),
             told_until: Counter::default(),
         }
+    }
+
+    /// Many threads write to it, each about something else: their CPU times would say nothing.
+    pub(super) fn without_cpu_times(self) -> Self {
+        self.next_cpu_time.set(u64::MAX);
+        self
     }
 
     /// A poll begins. What is returned is to [end](Self::end_poll) it.
@@ -207,6 +218,14 @@ impl Scribe {
         self.write(kind);
     }
 
+    #[cold]
+    #[inline(never)]
+    fn tell_cpu_time(&self, now: u64) {
+        self.next_cpu_time.set(now + CPU_PACE);
+        // Without a time: the end of a poll may be older than this reading, and comes next.
+        self.write(EventKind::CpuTime { nanos: cpu_time() });
+    }
+
     /// It is this late.
     #[cold]
     #[inline(never)]
@@ -281,6 +300,9 @@ impl Scribe {
         self.last_reading.set(now);
         self.credit.set(credit);
         self.is_precise.store(self.is_exact || credit >= least, Ordering::Relaxed);
+        if now >= self.next_cpu_time.get() {
+            self.tell_cpu_time(now);
+        }
         self.next_reading.set(self.ring.position() + BATCH);
         now
     }

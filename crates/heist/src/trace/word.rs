@@ -53,6 +53,7 @@ mod tag {
     pub(super) const JOB_END: u64 = 25;
     pub(super) const TIMERS_FIRED: u64 = 26;
     pub(super) const IO_HARVEST: u64 = 27;
+    pub(super) const CPU_TIME: u64 = 28;
 }
 
 /// Eight bytes of a trace.
@@ -188,6 +189,7 @@ impl Word {
             EventKind::JobEnd => Word::new(tag::JOB_END, 0),
             EventKind::TimersFired { timers } => Word::new(tag::TIMERS_FIRED, timers as u64),
             EventKind::IoHarvest { events } => Word::new(tag::IO_HARVEST, events as u64),
+            EventKind::CpuTime { nanos } => Word::new(tag::CPU_TIME, nanos),
         };
         (one, None)
     }
@@ -231,6 +233,7 @@ impl Word {
             tag::JOB_END => EventKind::JobEnd,
             tag::TIMERS_FIRED => EventKind::TimersFired { timers: count },
             tag::IO_HARVEST => EventKind::IoHarvest { events: count },
+            tag::CPU_TIME => EventKind::CpuTime { nanos: payload },
             _ => return None,
         };
         Some(Item::Event(event))
