@@ -6,6 +6,8 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
+use crate::bench;
+
 /// See what a heist runtime does, and why.
 #[derive(Debug, Parser)]
 #[command(name = "heist", version, arg_required_else_help = true)]
@@ -16,6 +18,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(bench::Args),
+
     /// Print the completions for a shell.
     Completions {
         /// For which shell.
@@ -27,6 +31,7 @@ impl Cli {
     /// Does what it was asked for.
     pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
+            Command::Bench(args) => args.run(),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
                 Ok(ExitCode::SUCCESS)

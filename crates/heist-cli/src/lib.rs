@@ -3,11 +3,13 @@
 //! | module | what |
 //! |---|---|
 //! | `cli` | the command line |
+//! | `bench` | heist beside its peers, as a table and as plots |
 //!
 //! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
 //! what it was asked for.
 #![warn(missing_docs)]
 
+mod bench;
 mod cli;
 
 pub use cli::Cli;
