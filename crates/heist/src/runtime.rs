@@ -28,9 +28,10 @@ pub use crate::env::SystemCall;
 pub use crate::metrics::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
-pub use crate::scheduler::{Id, RuntimeFlavor};
+pub use crate::scheduler::{Id, RuntimeFlavor, WorkerState};
 pub use crate::stall::{StallCause, StallReport, Waiting};
 
+use crate::console::Console;
 use crate::env::{companion, log};
 use crate::scheduler::one_after_the_other;
 use crate::task::{self, JoinHandle};
@@ -63,6 +64,8 @@ pub struct Runtime {
     waits: bool,
     /// Dropped last: what is running may need it.
     companion: companion::Owner,
+    /// Answers until the end, also while what is running is waited for.
+    console: Console,
 }
 
 impl Runtime {
@@ -171,6 +174,7 @@ impl Runtime {
     /// Shuts down without waiting for anything. May be called from anywhere.
     pub fn shutdown_background(mut self) {
         self.waits = false;
+        self.console.stop();
         self.close();
     }
 

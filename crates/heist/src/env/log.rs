@@ -42,6 +42,11 @@ pub(crate) fn no_spare(once: &Once, limit: usize) {
     ));
 }
 
+/// What the environment asks for cannot be had.
+pub(crate) fn no_console(why: &str) {
+    warn(&format!("there is no console. {why}"));
+}
+
 /// A runtime has been shut down, and the time it was given was not enough for these threads to end.
 pub(crate) fn left_behind(threads: &[String]) {
     let (is, s) = match threads.len() {

@@ -1,5 +1,7 @@
 //! How a runtime is made.
 
+#[cfg(not(loom))]
+mod console;
 #[cfg(feature = "test-util")]
 mod start_paused;
 mod threads;
@@ -9,6 +11,7 @@ pub use threads::WorkerThread;
 use super::context;
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
+use crate::console::Wish as ConsoleWish;
 use crate::env::{Cores, ThreadSpec, companion};
 use crate::metrics::HistogramConfiguration;
 use crate::reactor::timers::Clock;
@@ -47,6 +50,7 @@ pub struct Builder {
     has_io: bool,
     has_time: bool,
     starts_paused: bool,
+    console: ConsoleWish,
 }
 
 impl Builder {
@@ -79,6 +83,7 @@ impl Builder {
             has_io: false,
             has_time: false,
             starts_paused: false,
+            console: Default::default(),
         }
     }
 
@@ -419,6 +424,7 @@ impl Builder {
             let reactors = reactors.map_err(|error| no_reactors(workers, &error))?;
             config.reactors = Some(Arc::new(reactors));
         }
+        let console = self.console.prepare(&mut config)?;
         let (scheduler, workers) = Scheduler::new(config);
         let count = workers.len();
         // Filled one by one: dropped half-way, it shuts down and joins what has been started.
@@ -429,6 +435,7 @@ impl Builder {
             driver: None,
             waits: true,
             companion: Default::default(),
+            console: Default::default(),
         };
         // What is dropped half-way with a worker is dropped in the runtime.
         let handle = runtime.handle.clone();
@@ -451,6 +458,7 @@ impl Builder {
             let thread = start_sysmon(sysmon, handle.clone()).map_err(|error| no_sysmon(&error))?;
             runtime.sysmon = Some(thread);
         }
+        runtime.console = console.start(&handle.scheduler)?;
         Ok(runtime)
     }
 
@@ -467,6 +475,7 @@ impl Builder {
             thread_per_core: self.thread_per_core,
             is_fixed: false,
             stall: self.stall.clone(),
+            console: None,
             reactors: None,
             refuse: |scheduler, task| {
                 let handle = Handle { scheduler: scheduler.clone() };
@@ -524,6 +533,7 @@ impl fmt::Debug for Builder {
             .field("has_time", &self.has_time)
             .field("starts_paused", &self.starts_paused)
             .field("companion", &self.companion)
+            .field("console", &self.console)
             .finish_non_exhaustive()
     }
 }

@@ -14,6 +14,7 @@ use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::canary;
+use crate::console;
 use crate::env::companion::Companion;
 use crate::env::log;
 use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
@@ -55,6 +56,8 @@ pub(crate) struct Config {
     /// Whether the workers' threads are all there are: nobody stands in for one that waits.
     pub(crate) is_fixed: bool,
     pub(crate) stall: StallConfig,
+    /// Where the console listens, if there is one.
+    pub(crate) console: Option<console::Address>,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
     /// Drops a task that comes too late, as one that is in the runtime.

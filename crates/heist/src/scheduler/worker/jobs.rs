@@ -243,6 +243,10 @@ impl Local {
         if origin == Origin::Here && job.is_framed() {
             self.hold_place();
         }
+        self.counters.jobs.add(1);
+        if matches!(origin, Origin::Stolen(victim) if victim != self.index) {
+            self.counters.stolen_jobs.add(1);
+        }
         job.run(Some(self), origin);
     }
 
