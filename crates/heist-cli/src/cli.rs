@@ -7,6 +7,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::bench;
+use crate::top;
 
 /// See what a heist runtime does, and why.
 #[derive(Debug, Parser)]
@@ -18,6 +19,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Top(top::Args),
+
     Bench(bench::Args),
 
     /// Print the completions for a shell.
@@ -31,6 +34,7 @@ impl Cli {
     /// Does what it was asked for.
     pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
+            Command::Top(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
