@@ -240,6 +240,9 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    if task::tracker::is_anywhere() {
+        return current_or_global().spawn(future);
+    }
     let (task, join) = task::new(future, Location::caller());
     if let Err(task) = context::try_submit(task) {
         current_or_global().scheduler.submit(task);

@@ -7,6 +7,7 @@ use super::source::Source;
 use super::stalls::RecentStalls;
 use crate::env::log;
 use crate::scheduler::{self, Scheduler};
+use crate::task::tracker::Tracker;
 use rustix::event::{EventfdFlags, eventfd};
 use std::env::{self, VarError};
 use std::fmt;
@@ -177,6 +178,7 @@ impl Ready {
         let stalls = Arc::new(RecentStalls::default());
         stalls.listen(&mut runtime.stall);
         runtime.console = Some(listener.address().clone());
+        runtime.tracker = Some(Tracker::new(config.max_tasks));
         Ready { config, listener, stalls }
     }
 }

@@ -4,6 +4,7 @@ use super::snapshot::{nanos, state_name};
 use super::source::{Source, cut};
 use crate::metrics::WorkerCounters;
 use crate::scheduler::{Scheduler, WorkerState};
+use crate::task::tracker::{Histogram, limit_of};
 use std::fmt::{Display, Write};
 use std::time::Duration;
 
@@ -19,6 +20,13 @@ pub(super) fn text(source: &Source) -> String {
     let mut page = Page { text: String::new(), name: String::new(), runtime: escape(&runtime) };
     of_runtime(&mut page, source);
     of_workers(&mut page, &source.scheduler);
+    if let Some(tracker) = &source.scheduler.config().tracker {
+        page.gauge("tracked_tasks", "Tasks that are watched one by one.", tracker.count());
+        let help = "How long polls of watched tasks took.";
+        page.histogram("poll_duration_seconds", help, &tracker.poll_times);
+        let help = "How long watched tasks waited from spawn or wake-up to the next poll.";
+        page.histogram("scheduling_delay_seconds", help, &tracker.delays);
+    }
     page.text
 }
 
@@ -115,6 +123,21 @@ impl Page {
     fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.family("counter", name, help);
         self.sample("", "", value);
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
+        self.family("histogram", name, help);
+        let mut so_far = 0;
+        for (bucket, count) in histogram.counts().into_iter().enumerate() {
+            so_far += count;
+            let limit = match limit_of(bucket) {
+                Some(nanos) => (nanos as f64 / 1e9).to_string(),
+                None => "+Inf".into(),
+            };
+            self.sample("_bucket", &format!(",le=\"{limit}\""), so_far);
+        }
+        self.sample("_sum", "", histogram.sum() as f64 / 1e9);
+        self.sample("_count", "", so_far);
     }
 
     /// What follows is of this family.

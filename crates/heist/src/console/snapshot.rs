@@ -1,5 +1,7 @@
 //! A snapshot as JSON. Its shape is told in `README.md`.
 
+mod tasks;
+
 use super::http::{Refusal, Status, refuse};
 use super::json::Json;
 use super::source::{Source, cut};
@@ -61,7 +63,7 @@ impl Wish {
     }
 }
 
-pub(super) fn text(source: &Source, _wish: &Wish) -> String {
+pub(super) fn text(source: &Source, wish: &Wish) -> String {
     let now = Clock::now();
     let mut json = Json::default();
     json.object(|json| {
@@ -74,6 +76,9 @@ pub(super) fn text(source: &Source, _wish: &Wish) -> String {
         json.key("workers").array(workers, |json, index| {
             json.object(|json| worker(json, source, index));
         });
+        if let Some(tracker) = &source.scheduler.config().tracker {
+            tasks::write(json, &source.scheduler, tracker, wish);
+        }
         json.key("recent_stalls").array(source.stalls.all(), |json, (at, report)| {
             json.object(|json| stall(json, now.since(at), &report));
         });

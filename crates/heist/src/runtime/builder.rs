@@ -476,6 +476,7 @@ impl Builder {
             is_fixed: false,
             stall: self.stall.clone(),
             console: None,
+            tracker: None,
             reactors: None,
             refuse: |scheduler, task| {
                 let handle = Handle { scheduler: scheduler.clone() };

@@ -20,6 +20,7 @@ use crate::env::log;
 use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
+use crate::task::tracker::Tracker;
 use crate::task::{Notified, Schedule, TaskRef};
 use crossbeam_utils::CachePadded;
 use heist_deque::Steal;
@@ -58,6 +59,8 @@ pub(crate) struct Config {
     pub(crate) stall: StallConfig,
     /// Where the console listens, if there is one.
     pub(crate) console: Option<console::Address>,
+    /// What watches its tasks for the console, one by one.
+    pub(crate) tracker: Option<Arc<Tracker>>,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
     /// Drops a task that comes too late, as one that is in the runtime.

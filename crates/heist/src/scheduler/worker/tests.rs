@@ -52,6 +52,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         is_fixed: false,
         stall: crate::stall::StallConfig::default(),
         console: None,
+        tracker: None,
         reactors: None,
         refuse: |_, task| drop(task),
         call_spare: |_, seat| stage().call_spare(seat),
