@@ -100,12 +100,14 @@ impl Picture {
         Some(self.now.uptime_ns.saturating_sub(before.uptime_ns).max(1) as f64)
     }
 
+    /// None if it is not known what the worker had done before.
     pub fn worker(&self, worker: &Worker) -> Option<WorkerRates> {
         let window = self.window_ns()?;
-        let before = self.before.as_ref()?.workers.iter().find(|it| it.worker == worker.worker);
+        let before = self.before.as_ref()?;
+        // A spare worker that was not there before may have done all of it long ago.
+        let before = before.workers.iter().find(|it| it.worker == worker.worker)?;
         let rate = |count: fn(&Worker) -> u64| {
-            let base = before.map_or(0, count);
-            count(worker).saturating_sub(base) as f64 * 1e9 / window
+            count(worker).saturating_sub(count(before)) as f64 * 1e9 / window
         };
         Some(WorkerRates {
             busy: (rate(|it| it.busy_ns) / 1e9).min(1.0),

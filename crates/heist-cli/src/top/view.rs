@@ -7,7 +7,7 @@ mod popup;
 mod stalls;
 mod tasks;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 mod workers;
 
 use ratatui::Frame;

@@ -22,7 +22,9 @@ pub fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let status = status(app, theme);
     let room = area.width.saturating_sub(status.width() as u16 + 1);
     let first = Rect { height: 1, ..area };
-    let mut parts = vec![vec![Span::styled(" heist top ", theme.accent())]];
+    // Where there is little room, the name of what is looked at matters more.
+    let own = if room >= 50 { " heist top " } else { "" };
+    let mut parts = vec![vec![Span::styled(own, theme.accent())]];
     match &app.picture {
         Some(picture) => parts.extend(identity(picture, theme)),
         None => parts.push(vec![Span::raw(clean(&app.target))]),
