@@ -226,12 +226,8 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         self.ring();
-        // The last runtime may be dropped by what is dropped with the server.
-        let is_other =
-            |thread: &thread::JoinHandle<()>| thread.thread().id() != thread::current().id();
-        let thread = self.thread.take().filter(is_other);
         // It does not panic; and if it did there would be nothing to do about it.
-        thread.into_iter().for_each(|thread| _ = thread.join());
+        self.thread.take().into_iter().for_each(|thread| _ = thread.join());
     }
 }
 

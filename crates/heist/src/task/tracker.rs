@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Guessed. A thread has ids of a block for itself, and each block is in one of these: threads that spawn at
 /// the same time seldom meet, and who reads a shard keeps few of them waiting, and not for long.
 const SHARDS: usize = 64;
+/// So many places of a shard are looked at with its lock held: about a microsecond. Guessed.
+const AT_ONCE: usize = 64;
 
 /// Whether any runtime of this process has ever had a tracker.
 static IS_ANYWHERE: AtomicBool = AtomicBool::new(false);
@@ -91,14 +93,20 @@ impl Tracker {
         self.was_full.load(Ordering::Relaxed)
     }
 
-    /// All tasks that are tracked, some at a time. No lock is held while `each` is called.
+    /// All tasks that are tracked, some at a time, so that nobody waits long for who asks. No lock is held
+    /// while `each` is called.
     pub(crate) fn for_each(&self, mut each: impl FnMut(Arc<Stats>)) {
-        let mut some = Vec::new();
-        for index in 0..SHARDS {
-            let len = self.shard(index).len();
-            some.reserve(len);
-            some.extend(self.shard(index).iter().map(|(_, stats)| Arc::clone(stats)));
-            some.drain(..).for_each(&mut each);
+        let mut some = Vec::with_capacity(AT_ONCE);
+        for shard in 0..SHARDS {
+            let mut place = 0;
+            while place < self.shard(shard).capacity() {
+                let places = place..place + AT_ONCE;
+                let table = self.shard(shard);
+                some.extend(places.filter_map(|place| table.get(place).cloned()));
+                drop(table);
+                some.drain(..).for_each(&mut each);
+                place += AT_ONCE;
+            }
         }
     }
 
