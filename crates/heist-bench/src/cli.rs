@@ -28,7 +28,8 @@ const TARGET: Duration = Duration::from_millis(10);
 #[command(name = "heist-bench", version)]
 pub struct Args {
     /// The bench of this name, else all whose name contains it
-    pub filter: Option<String>,
+    #[arg(value_name = "BENCH")]
+    pub filters: Vec<String>,
 
     /// Compare with these peers only; heist itself always runs
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
@@ -83,7 +84,7 @@ pub fn main(benches: Vec<Bench>, args: &Args) -> ExitCode {
 
 /// Whatever goes wrong in a bench, the results of those before it are written first.
 pub fn execute(benches: Vec<Bench>, args: &Args, out: &mut dyn Write) -> Result<(), Error> {
-    let mut benches = select::by_filter(benches, args.filter.as_deref())?;
+    let mut benches = select::by_filters(benches, &args.filters)?;
     select::by_peers(&mut benches, &args.peers);
     if args.list {
         return table::list(out, &benches).map_err(Error::Output);

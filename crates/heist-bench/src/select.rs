@@ -3,11 +3,29 @@
 use crate::bench::{Bench, Runtime};
 use crate::error::Error;
 
+/// The benches that any of the filters means, in their own order; all if there is no filter.
+///
 /// A filter that is the name of a bench's row means that bench alone, even if others contain it;
 /// any other filter means all benches with a row whose name contains it. A bench is run, and
 /// reported, as a whole.
-pub fn by_filter(benches: Vec<Bench>, filter: Option<&str>) -> Result<Vec<Bench>, Error> {
-    let Some(filter) = filter else { return Ok(benches) };
+pub fn by_filters(benches: Vec<Bench>, filters: &[String]) -> Result<Vec<Bench>, Error> {
+    if filters.is_empty() {
+        return Ok(benches);
+    }
+    let mut selected = vec![false; benches.len()];
+    for filter in filters {
+        let matching = matching(&benches, filter);
+        if !matching.contains(&true) {
+            return Err(Error::NoMatch { filter: filter.clone() });
+        }
+        for (selected, matches) in selected.iter_mut().zip(matching) {
+            *selected |= matches;
+        }
+    }
+    Ok(benches.into_iter().zip(selected).filter_map(|(bench, it)| it.then_some(bench)).collect())
+}
+
+fn matching(benches: &[Bench], filter: &str) -> Vec<bool> {
     let has_row = |bench: &Bench, matches: &dyn Fn(&str) -> bool| {
         bench.rows.iter().any(|row| matches(row.name))
     };
@@ -15,11 +33,7 @@ pub fn by_filter(benches: Vec<Bench>, filter: Option<&str>) -> Result<Vec<Bench>
     let matches = |bench: &Bench| {
         has_row(bench, &|name| if exact { name == filter } else { name.contains(filter) })
     };
-    let selected: Vec<_> = benches.into_iter().filter(matches).collect();
-    if selected.is_empty() {
-        return Err(Error::NoMatch { filter: filter.to_owned() });
-    }
-    Ok(selected)
+    benches.iter().map(matches).collect()
 }
 
 /// Keeps heist and the peers that are named; if none is, all but those on demand.
@@ -48,25 +62,33 @@ mod tests {
             .side(Runtime::HeistUnwatched, side)
     }
 
-    fn names(filter: Option<&str>) -> Result<Vec<&'static str>, Error> {
+    fn names(filters: &[&str]) -> Result<Vec<&'static str>, Error> {
         let benches = ["ring", "ring_full", "deque_full"].map(bench).into();
-        Ok(by_filter(benches, filter)?.iter().map(Bench::name).collect())
+        let filters: Vec<_> = filters.iter().map(|&filter| filter.to_owned()).collect();
+        Ok(by_filters(benches, &filters)?.iter().map(Bench::name).collect())
     }
 
     #[test]
     fn no_filter_means_all() {
-        assert_eq!(names(None).unwrap(), ["ring", "ring_full", "deque_full"]);
+        assert_eq!(names(&[]).unwrap(), ["ring", "ring_full", "deque_full"]);
     }
 
     #[test]
     fn an_exact_name_means_that_one_alone() {
-        assert_eq!(names(Some("ring")).unwrap(), ["ring"]);
+        assert_eq!(names(&["ring"]).unwrap(), ["ring"]);
     }
 
     #[test]
     fn a_part_of_a_name_means_all_that_contain_it() {
-        assert_eq!(names(Some("full")).unwrap(), ["ring_full", "deque_full"]);
-        assert_eq!(names(Some("rin")).unwrap(), ["ring", "ring_full"]);
+        assert_eq!(names(&["full"]).unwrap(), ["ring_full", "deque_full"]);
+        assert_eq!(names(&["rin"]).unwrap(), ["ring", "ring_full"]);
+    }
+
+    #[test]
+    fn several_filters_mean_what_any_of_them_means_once() {
+        assert_eq!(names(&["deque_full", "ring"]).unwrap(), ["ring", "deque_full"]);
+        assert_eq!(names(&["full", "deque"]).unwrap(), ["ring_full", "deque_full"]);
+        assert!(names(&["ring", "queue"]).unwrap_err().to_string().contains("'queue'"));
     }
 
     #[test]
@@ -75,14 +97,14 @@ mod tests {
         for (filter, expected) in
             [("ring", &["ring"][..]), ("ring_p99", &["ring"]), ("p99", &["ring"])]
         {
-            let selected = by_filter(benches(), Some(filter)).unwrap();
+            let selected = by_filters(benches(), &[filter.to_owned()]).unwrap();
             assert_eq!(selected.iter().map(Bench::name).collect::<Vec<_>>(), expected, "{filter}");
         }
     }
 
     #[test]
     fn a_filter_without_a_match_is_an_error_that_points_to_the_list() {
-        let error = names(Some("queue")).unwrap_err();
+        let error = names(&["queue"]).unwrap_err();
         assert_eq!(error.exit_code(), 2);
         let message = error.to_string();
         assert!(message.contains("'queue'") && message.contains("--list"), "{message}");

@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::convert::TraceArgs;
-use crate::{demo, doctor};
+use crate::{bench, demo, doctor, top};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::error::Error;
@@ -18,12 +18,14 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Work with traces.
-    Trace(TraceArgs),
     /// Show what the runtime does, on this machine, in a few seconds (also without any command).
     Demo(demo::Args),
+    Top(top::Args),
     /// Say what is wrong with a program, why, and what to do.
     Doctor(doctor::Args),
+    /// Work with traces.
+    Trace(TraceArgs),
+    Bench(bench::Args),
     /// Print the completions for a shell.
     Completions {
         /// For which shell.
@@ -38,6 +40,8 @@ impl Cli {
             Command::Trace(arguments) => arguments.run(),
             Command::Demo(args) => demo::run(&args),
             Command::Doctor(args) => doctor::run(&args),
+            Command::Top(args) => args.run(),
+            Command::Bench(args) => args.run(),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
                 Ok(ExitCode::SUCCESS)

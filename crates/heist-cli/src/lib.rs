@@ -2,22 +2,26 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `bench` | heist beside its peers, as a table and as plots |
 //! | `cli` | the command line |
 //! | `convert` | `heist trace convert`: traces as pages and for Perfetto |
-//! | [`live`] | talking to the consoles of running programs |
 //! | `demo` | a tour on this machine |
 //! | [`doctor`] | what is wrong with a program, and why |
+//! | [`live`] | talking to the consoles of running programs |
 //! | `style` | colours, widths and pipes |
+//! | `top` | a running program, live |
 //!
 //! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
 //! what it was asked for.
 #![warn(missing_docs)]
 
+mod bench;
 mod cli;
 mod convert;
 mod demo;
 pub mod doctor;
 pub mod live;
 mod style;
+mod top;
 
 pub use cli::Cli;
