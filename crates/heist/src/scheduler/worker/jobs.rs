@@ -22,6 +22,8 @@ pub(super) struct Jobs {
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
     is_at_one: Cell<bool>,
+    /// The worker's tick after the last one that was.
+    ended_at: Cell<u32>,
 }
 
 impl Jobs {
@@ -30,6 +32,7 @@ impl Jobs {
             deque: UnsafeCell::new(deque),
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
+            ended_at: Cell::new(0),
         }
     }
 }
@@ -239,6 +242,13 @@ impl Local {
         if self.is_aside.get() {
             self.come_back();
         }
+        self.jobs.ended_at.set(self.tick.get());
+    }
+
+    /// Whether it has begun nothing since its last job but to look for something.
+    pub(super) fn was_just_at_job(&self) -> bool {
+        // One step finds nothing, and its tick is odd from then on.
+        self.tick.get().wrapping_sub(self.jobs.ended_at.get()) <= 3
     }
 
     /// While it is at a job its seat can be had for tasks; at once if some wait (F3).
