@@ -4,7 +4,7 @@
 use super::Window;
 use heist::trace::{EventKind, Lane, ReadError, StringId, TaskId, Trace};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Of so many tasks the place is remembered. A table of them has some 50 MB.
 const MAX_PLACES: usize = 1 << 20;
@@ -19,13 +19,15 @@ pub(super) struct Book {
     pub(super) steals: u64,
     pub(super) events: u64,
     /// Those that have events in the window.
-    pub(super) lanes: BTreeSet<Lane>,
+    pub(super) lanes: Vec<Lane>,
     places: HashMap<TaskId, StringId>,
 }
 
 impl Book {
     pub(super) fn read(trace: &Trace, window: Window) -> Result<Self, ReadError> {
         let mut book = Book { start: u64::MAX, ..Book::default() };
+        let mut workers = vec![false; 1 << 16];
+        let mut has_outside = false;
         for event in trace.events()? {
             let event = event?;
             if let EventKind::SpawnedAt { task, location } = event.kind {
@@ -40,8 +42,9 @@ impl Book {
             book.start = book.start.min(at);
             book.end = book.end.max(at);
             book.events += 1;
-            if book.lanes.last() != Some(&event.lane) {
-                book.lanes.insert(event.lane);
+            match event.lane {
+                Lane::Worker(number) => workers[usize::from(number)] = true,
+                Lane::Outside => has_outside = true,
             }
             match event.kind {
                 EventKind::PollStart { .. } => book.polls += 1,
@@ -50,6 +53,8 @@ impl Book {
                 _ => {}
             }
         }
+        let lanes = (0..=u16::MAX).filter(|number| workers[usize::from(*number)]);
+        book.lanes = lanes.map(Lane::Worker).chain(has_outside.then_some(Lane::Outside)).collect();
         book.start = book.start.min(book.end);
         Ok(book)
     }

@@ -53,7 +53,8 @@ mod tests {
     fn a_bound_belongs_to_its_bar() {
         let mut histogram = Histogram::default();
         assert_eq!(histogram.bars(), []);
-        [150, 200, 201, 1000, 60_000_000_000].map(|nanos| histogram.add(nanos));
+        let times = [150, 200, 201, 1000, 60_000_000_000];
+        times.into_iter().for_each(|nanos| histogram.add(nanos));
         let bars = histogram.bars();
         assert_eq!(bars[..4], [Bar(200, 2), Bar(500, 1), Bar(1000, 1), Bar(2000, 0)]);
         assert_eq!(bars.last(), Some(&Bar(0, 1)));

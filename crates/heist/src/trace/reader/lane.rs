@@ -10,7 +10,6 @@ use super::super::format::u64_at;
 use super::super::word::{Item, Word};
 use super::index;
 use super::source::Source;
-use std::collections::VecDeque;
 use std::slice;
 use std::time::Duration;
 
@@ -25,8 +24,9 @@ const POLL_STEP: u64 = 15;
 pub(super) struct LaneReader<'a> {
     words: WordReader<'a>,
     lane: Lane,
-    /// Events that have their times.
-    ready: VecDeque<Event>,
+    /// Events that have their times, and how many of them were given out.
+    ready: Vec<Event>,
+    given: usize,
     /// Events since the last time, with the steps up to each.
     open: Vec<(EventKind, u64)>,
     steps: u64,
@@ -50,7 +50,8 @@ impl<'a> LaneReader<'a> {
                 at: 0,
             },
             lane,
-            ready: VecDeque::new(),
+            ready: Vec::new(),
+            given: 0,
             open: Vec::new(),
             steps: 0,
             from: None,
@@ -61,20 +62,23 @@ impl<'a> LaneReader<'a> {
     }
 
     pub(super) fn next(&mut self) -> Result<Option<Event>, ReadError> {
-        while self.ready.is_empty() {
+        while self.given == self.ready.len() {
+            self.ready.clear();
+            self.given = 0;
             match self.words.next()? {
                 Some(item) => self.take(item),
                 None if self.open.is_empty() => return Ok(None),
                 None => self.close(self.from.unwrap_or(0)),
             }
         }
-        Ok(self.ready.pop_front())
+        self.given += 1;
+        Ok(self.ready.get(self.given - 1).copied())
     }
 
     /// How many events are in memory as such.
     #[cfg(all(test, not(loom)))]
     pub(super) fn buffered(&self) -> usize {
-        self.ready.len() + self.open.len()
+        self.ready.len() - self.given + self.open.len()
     }
 
     fn take(&mut self, item: Item) {
@@ -132,7 +136,7 @@ impl<'a> LaneReader<'a> {
         for (kind, step) in self.open.drain(..) {
             let passed = u128::from(until - from) * u128::from(step) / steps;
             let at = Duration::from_nanos(from + passed as u64);
-            self.ready.push_back(Event { at, is_exact, lane: self.lane, kind });
+            self.ready.push(Event { at, is_exact, lane: self.lane, kind });
             is_exact = false;
         }
         self.steps = 0;

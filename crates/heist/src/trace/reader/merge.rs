@@ -5,14 +5,16 @@ use super::super::event::Event;
 use super::lane::LaneReader;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::iter::FusedIterator;
+use std::mem;
 
 /// Events in the order of time; see [`Trace::events`](super::Trace::events). One chunk of each
 /// lane is in memory.
 #[derive(Debug)]
 pub struct Events<'a> {
-    heads: BinaryHeap<Head<'a>>,
+    /// The lane whose event is next. It often is for a while.
+    first: Option<Head<'a>>,
+    others: BinaryHeap<Head<'a>>,
     /// Comes next, and nothing after it.
     failed: Option<ReadError>,
 }
@@ -32,7 +34,7 @@ impl<'a> Events<'a> {
                 heads.push(Head { event, rest: Box::new(lane) });
             }
         }
-        Ok(Events { heads, failed: None })
+        Ok(Events { first: heads.pop(), others: heads, failed: None })
     }
 }
 
@@ -41,16 +43,21 @@ impl Iterator for Events<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(error) = self.failed.take() {
-            self.heads.clear();
+            self.first = None;
             return Some(Err(error));
         }
-        let mut head = self.heads.peek_mut()?;
-        let event = head.event;
-        match head.rest.next() {
-            Ok(Some(next)) => head.event = next,
-            Ok(None) => {
-                PeekMut::pop(head);
+        let first = self.first.as_mut()?;
+        let event = first.event;
+        match first.rest.next() {
+            Ok(Some(next)) => {
+                first.event = next;
+                if let Some(mut other) = self.others.peek_mut() {
+                    if *first < *other {
+                        mem::swap(first, &mut *other);
+                    }
+                }
             }
+            Ok(None) => self.first = self.others.pop(),
             Err(error) => self.failed = Some(error),
         }
         Some(Ok(event))
