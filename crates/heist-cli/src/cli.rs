@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::convert::TraceArgs;
+use crate::{demo, doctor};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::error::Error;
@@ -9,16 +10,20 @@ use std::process::ExitCode;
 
 /// See what a heist runtime does, and why.
 #[derive(Debug, Parser)]
-#[command(name = "heist", version, arg_required_else_help = true)]
+#[command(name = "heist", version)]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Work with traces.
     Trace(TraceArgs),
+    /// Show what the runtime does, on this machine, in a few seconds (also without any command).
+    Demo(demo::Args),
+    /// Say what is wrong with a program, why, and what to do.
+    Doctor(doctor::Args),
     /// Print the completions for a shell.
     Completions {
         /// For which shell.
@@ -29,8 +34,10 @@ enum Command {
 impl Cli {
     /// Does what it was asked for.
     pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
-        match self.command {
+        match self.command.unwrap_or_else(|| Command::Demo(demo::Args::default())) {
+            Command::Demo(args) => demo::run(&args),
             Command::Trace(arguments) => arguments.run(),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
                 Ok(ExitCode::SUCCESS)

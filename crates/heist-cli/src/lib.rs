@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `cli` | the command line |
 //! | `convert` | `heist trace convert`: traces as pages and for Perfetto |
+//! | `demo` | a tour on this machine |
+//! | [`doctor`] | what is wrong with a program, and why |
+//! | `style` | colours, widths and pipes |
 //!
 //! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
 //! what it was asked for.
@@ -11,5 +14,8 @@
 
 mod cli;
 mod convert;
+mod demo;
+pub mod doctor;
+mod style;
 
 pub use cli::Cli;

@@ -146,6 +146,12 @@ pub enum EventKind {
         /// How many.
         timers: u32,
     },
+    /// How much CPU time the worker's thread has used so far: now and then, so that a worker that
+    /// works can be told from one that waits for a core. A worker may change its thread.
+    CpuTime {
+        /// Since the thread began.
+        nanos: u64,
+    },
     /// The poller was asked for events.
     IoHarvest {
         /// How many there were; harvests without events are not recorded.

@@ -43,7 +43,7 @@ impl Recorder {
         Ok(Arc::new(Recorder {
             start,
             started: SystemTime::now(),
-            outside: Mutex::new(Scribe::new(words, start, true)),
+            outside: Mutex::new(Scribe::new(words, start, true).without_cpu_times()),
             wishes: Wishes::new(&config)?,
             config,
         }))

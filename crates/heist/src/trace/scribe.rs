@@ -4,7 +4,7 @@
 use super::event::{EventKind, Outcome, PollSource, TaskId};
 use super::ring::{Copied, Ring};
 use super::word::Word;
-use crate::env::Clock;
+use crate::env::{Clock, cpu_time};
 use crate::metrics::Counter;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,8 @@ const ENOUGH: u64 = 128 * COST_OF_READING;
 /// More credit than this is not given, in nanoseconds: after something that took long polls are timed for a
 /// while, not for ever. Guessed.
 const MOST: u64 = 1_000_000;
+/// The thread's CPU time is asked for at most so often, in nanoseconds: it takes a call of the kernel. Guessed.
+const CPU_PACE: u64 = 1_000_000;
 /// Of how many tasks it is remembered that their spawn location was told. Guessed.
 const TOLD: usize = 256;
 
@@ -31,15 +33,18 @@ const TOLD: usize = 256;
 /// around it. What each poll needs is in one cache line, which is nobody else's.
 #[repr(C, align(128))]
 pub(crate) struct Scribe {
-    /// The poll that goes on and has not been recorded, as the word that would begin it; else 0.
+    /// The poll that goes on and has not been recorded, but for its outcome; else 0.
     pending: Counter,
-    /// At this position it is time to read the clock.
+    /// At this position it is time to read the clock; 0 while every poll is timed.
     next_reading: Counter,
     ring: Ring,
     /// Whether every poll is timed, at the moment.
     is_precise: AtomicBool,
-    /// When the clock was read last.
+    /// When the clock was read last, and at which position.
     last_reading: Counter,
+    read_at: Counter,
+    /// When the thread's CPU time is asked for next.
+    next_cpu_time: Counter,
     /// How long the clock may be read, in nanoseconds.
     credit: Counter,
     /// How long it took from word to word when nothing was timed.
@@ -69,6 +74,8 @@ impl Scribe {
             ring: Ring::new(capacity),
             is_precise: AtomicBool::new(is_exact),
             last_reading: Counter::default(),
+            read_at: Counter::default(),
+            next_cpu_time: Counter::default(),
             credit: Counter::default(),
             nanos_per_word: Counter::default(),
             returned_at: Counter::default(),
@@ -79,6 +86,12 @@ impl Scribe {
         }
     }
 
+    /// Many threads write to it, each about something else: their CPU times would say nothing.
+    pub(super) fn without_cpu_times(self) -> Self {
+        self.next_cpu_time.set(u64::MAX);
+        self
+    }
+
     /// A poll begins. What is returned is to [end](Self::end_poll) it.
     #[inline(always)]
     pub(crate) fn begin_poll(
@@ -87,13 +100,12 @@ impl Scribe {
         source: PollSource,
         spawned_at: &'static Location<'static>,
     ) -> Begun {
-        let start = Word::poll_start(TaskId(task), source);
-        if self.is_precise() {
-            self.begin_timed(start, spawned_at);
-        } else {
-            self.pending.set(start.0);
+        let poll = Word::poll(TaskId(task), source);
+        if self.ring.position() >= self.next_reading.get() && self.begin_timed(poll, spawned_at) {
+            return Begun(poll);
         }
-        Begun(start)
+        self.pending.set(poll.0);
+        Begun(poll)
     }
 
     /// It has ended.
@@ -103,10 +115,7 @@ impl Scribe {
             return self.end_begun(begun.0, outcome);
         }
         self.pending.set(0);
-        let position = self.ring.push(begun.0.ended(outcome).0);
-        if position >= self.next_reading.get() {
-            self.mark();
-        }
+        self.ring.push(begun.0.ended(outcome).0);
     }
 
     /// A task was spawned here.
@@ -159,17 +168,24 @@ impl Scribe {
         let pending = self.pending.get();
         if pending != 0 {
             self.pending.set(0);
-            self.ring.push(pending);
+            self.ring.push(Word(pending).begun().0);
         }
     }
 
+    /// It is time to read the clock, before a poll. Whether that is timed: then it has begun.
     #[cold]
     #[inline(never)]
-    fn begin_timed(&self, start: Word, spawned_at: &'static Location<'static>) {
-        self.tell_now_and_then(start.task().0, spawned_at);
-        let now = self.read_clock();
-        self.ring.push(Word::time(now).0);
-        self.ring.push(start.0);
+    fn begin_timed(&self, poll: Word, spawned_at: &'static Location<'static>) -> bool {
+        let is_timed = self.is_precise();
+        if is_timed {
+            self.tell_now_and_then(poll.task().0, spawned_at);
+            let now = self.read_clock();
+            self.ring.push(Word::time(now).0);
+            self.ring.push(poll.begun().0);
+        } else {
+            self.mark();
+        }
+        is_timed
     }
 
     #[inline(never)]
@@ -205,6 +221,14 @@ impl Scribe {
     fn write_at(&self, nanos: u64, kind: EventKind) {
         self.ring.push(Word::time(nanos).0);
         self.write(kind);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_cpu_time(&self, now: u64) {
+        self.next_cpu_time.set(now + CPU_PACE);
+        // Without a time: the end of a poll may be older than this reading, and comes next.
+        self.write(EventKind::CpuTime { nanos: cpu_time() });
     }
 
     /// It is this late.
@@ -252,7 +276,7 @@ impl Scribe {
             let since = self.words_since_reading() * self.nanos_per_word.get();
             let estimate = self.last_reading.get() + since;
             copied.words.push(Word::mark(estimate.min(self.nanos())).0);
-            copied.words.push(pending);
+            copied.words.push(Word(pending).begun().0);
         }
         copied
     }
@@ -267,7 +291,7 @@ impl Scribe {
 
     /// How many words have been written since the clock was read.
     fn words_since_reading(&self) -> u64 {
-        (self.ring.position() + BATCH).saturating_sub(self.next_reading.get().max(BATCH))
+        self.ring.position() - self.read_at.get()
     }
 
     /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
@@ -280,8 +304,14 @@ impl Scribe {
         let least = if self.is_precise() { 1 } else { ENOUGH };
         self.last_reading.set(now);
         self.credit.set(credit);
-        self.is_precise.store(self.is_exact || credit >= least, Ordering::Relaxed);
-        self.next_reading.set(self.ring.position() + BATCH);
+        let is_precise = self.is_exact || credit >= least;
+        self.is_precise.store(is_precise, Ordering::Relaxed);
+        if now >= self.next_cpu_time.get() {
+            self.tell_cpu_time(now);
+        }
+        let position = self.ring.position();
+        self.read_at.set(position);
+        self.next_reading.set(if is_precise { 0 } else { position + BATCH });
         now
     }
 }

@@ -53,6 +53,7 @@ mod tag {
     pub(super) const JOB_END: u64 = 25;
     pub(super) const TIMERS_FIRED: u64 = 26;
     pub(super) const IO_HARVEST: u64 = 27;
+    pub(super) const CPU_TIME: u64 = 28;
 }
 
 /// Eight bytes of a trace.
@@ -114,18 +115,24 @@ impl Word {
         Word(Word::of_task(tag::POLLED, task).0 | bits)
     }
 
-    /// The beginning of a poll.
+    /// A poll, to be [begun](Self::begun) by itself, or to be [ended](Self::ended) in one word.
     #[inline(always)]
-    pub(crate) const fn poll_start(task: TaskId, source: PollSource) -> Self {
+    pub(crate) const fn poll(task: TaskId, source: PollSource) -> Self {
         // Not cut down to its bits: no process spawns so many, and this is done for each poll.
         debug_assert!(task.0 <= MAX_TASK);
-        Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLL_START)
+        Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLLED)
     }
 
-    /// The whole poll whose [`poll_start`](Self::poll_start) this is, as [`polled`](Self::polled) has it.
+    /// The beginning of this [`poll`](Self::poll).
+    #[inline(always)]
+    pub(crate) const fn begun(self) -> Self {
+        Word(self.0 ^ tag::POLLED ^ tag::POLL_START)
+    }
+
+    /// The whole of this [`poll`](Self::poll), in which nothing else was recorded.
     #[inline(always)]
     pub(crate) const fn ended(self, outcome: Outcome) -> Self {
-        Word((self.0 ^ tag::POLL_START ^ tag::POLLED) | outcome_bits(outcome) << OUTCOME_SHIFT)
+        Word(self.0 | outcome_bits(outcome) << OUTCOME_SHIFT)
     }
 
     /// The first word of [`EventKind::SpawnedAt`].
@@ -158,7 +165,7 @@ impl Word {
                 return (Word::spawned_at(task), Some(Word::location(location.0 as u64)));
             }
             EventKind::PollStart { task, source } => {
-                Word::poll_start(TaskId(task.0 & MAX_TASK), source)
+                Word::poll(TaskId(task.0 & MAX_TASK), source).begun()
             }
             EventKind::PollEnd { task, outcome } => {
                 Word(Word::of_task(tag::POLL_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)
@@ -188,6 +195,7 @@ impl Word {
             EventKind::JobEnd => Word::new(tag::JOB_END, 0),
             EventKind::TimersFired { timers } => Word::new(tag::TIMERS_FIRED, timers as u64),
             EventKind::IoHarvest { events } => Word::new(tag::IO_HARVEST, events as u64),
+            EventKind::CpuTime { nanos } => Word::new(tag::CPU_TIME, nanos),
         };
         (one, None)
     }
@@ -231,6 +239,7 @@ impl Word {
             tag::JOB_END => EventKind::JobEnd,
             tag::TIMERS_FIRED => EventKind::TimersFired { timers: count },
             tag::IO_HARVEST => EventKind::IoHarvest { events: count },
+            tag::CPU_TIME => EventKind::CpuTime { nanos: payload },
             _ => return None,
         };
         Some(Item::Event(event))

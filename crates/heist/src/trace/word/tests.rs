@@ -26,6 +26,7 @@ fn all_kinds() -> Vec<EventKind> {
         EventKind::JobEnd,
         EventKind::TimersFired { timers: large },
         EventKind::IoHarvest { events: large },
+        EventKind::CpuTime { nanos: MAX_NANOS },
     ];
     kinds.extend(sources().map(|source| EventKind::PollStart { task, source }));
     kinds.extend(outcomes().map(|outcome| EventKind::PollEnd { task, outcome }));
