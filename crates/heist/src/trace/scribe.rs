@@ -26,6 +26,8 @@ const ENOUGH: u64 = 128 * COST_OF_READING;
 const MOST: u64 = 1_000_000;
 /// The thread's CPU time is asked for at most so often, in nanoseconds: it takes a call of the kernel. Guessed.
 const CPU_PACE: u64 = 1_000_000;
+/// So often a copy is made anew if something was written meanwhile: a poll that ended just then is in it.
+const TRIES: usize = 3;
 /// Of how many tasks it is remembered that their spawn location was told. Guessed.
 const TOLD: usize = 256;
 
@@ -267,9 +269,15 @@ impl Scribe {
 impl Scribe {
     /// What was written, and behind it the beginning of the poll that goes on, if that is not among it.
     pub(super) fn copy(&self) -> Copied {
-        let mut copied = self.ring.copy();
-        let pending = self.pending.get();
-        let end = copied.lost + copied.words.len() as u64;
+        let (mut copied, mut pending, mut end) = Default::default();
+        for _ in 0..TRIES {
+            copied = self.ring.copy();
+            pending = self.pending.get();
+            end = copied.lost + copied.words.len() as u64;
+            if self.ring.position() == end {
+                break;
+            }
+        }
         // If more has been written meanwhile it is another poll's beginning.
         if pending != 0 && self.ring.position() == end {
             // Polls before it were no longer than others: this one is as old as it may be.
@@ -291,7 +299,8 @@ impl Scribe {
 
     /// How many words have been written since the clock was read.
     fn words_since_reading(&self) -> u64 {
-        self.ring.position() - self.read_at.get()
+        // Who copies may see the one before the other.
+        self.ring.position().saturating_sub(self.read_at.get())
     }
 
     /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
