@@ -163,7 +163,10 @@ impl Replay {
         // These are recorded before who has submitted something looks whom to wake.
         let is_in_between = matches!(
             event.kind,
-            EventKind::WakeWorker { .. } | EventKind::Overflow { .. } | EventKind::SpawnedAt { .. }
+            EventKind::WakeWorker { .. }
+                | EventKind::Overflow { .. }
+                | EventKind::SpawnedAt { .. }
+                | EventKind::CpuTime { .. }
         );
         if is_in_between || !self.is_work_left_alone() {
             return Ok(());

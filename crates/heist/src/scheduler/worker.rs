@@ -176,7 +176,7 @@ impl Worker {
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 jobs: Jobs::new(queues.jobs),
-                watch: Watch::new(scribe.is_some(), counters.poll_times.is_some()),
+                watch: Watch::new(scribe.as_ref(), &counters),
                 scribe,
                 counters,
             },
@@ -382,10 +382,7 @@ impl Local {
     ) {
         let counters = &self.counters;
         self.remote().own.running.set(&task);
-        let ran = match self.watch {
-            Watch::Nobody => task.run(scheduler),
-            _ => self.run_watched(task, source, scheduler),
-        };
+        let ran = self.run_watched(task, source, scheduler);
         if self.is_aside.get() {
             self.come_back();
         }

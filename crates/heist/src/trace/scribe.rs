@@ -26,6 +26,8 @@ const ENOUGH: u64 = 128 * COST_OF_READING;
 const MOST: u64 = 1_000_000;
 /// The thread's CPU time is asked for at most so often, in nanoseconds: it takes a call of the kernel. Guessed.
 const CPU_PACE: u64 = 1_000_000;
+/// So often a copy is made anew if something was written meanwhile: a poll that ended just then is in it.
+const TRIES: usize = 3;
 /// Of how many tasks it is remembered that their spawn location was told. Guessed.
 const TOLD: usize = 256;
 
@@ -33,15 +35,16 @@ const TOLD: usize = 256;
 /// around it. What each poll needs is in one cache line, which is nobody else's.
 #[repr(C, align(128))]
 pub(crate) struct Scribe {
-    /// The poll that goes on and has not been recorded, as the word that would begin it; else 0.
+    /// The poll that goes on and has not been recorded, but for its outcome; else 0.
     pending: Counter,
-    /// At this position it is time to read the clock.
+    /// At this position it is time to read the clock; 0 while every poll is timed.
     next_reading: Counter,
     ring: Ring,
     /// Whether every poll is timed, at the moment.
     is_precise: AtomicBool,
-    /// When the clock was read last.
+    /// When the clock was read last, and at which position.
     last_reading: Counter,
+    read_at: Counter,
     /// When the thread's CPU time is asked for next.
     next_cpu_time: Counter,
     /// How long the clock may be read, in nanoseconds.
@@ -73,6 +76,7 @@ impl Scribe {
             ring: Ring::new(capacity),
             is_precise: AtomicBool::new(is_exact),
             last_reading: Counter::default(),
+            read_at: Counter::default(),
             next_cpu_time: Counter::default(),
             credit: Counter::default(),
             nanos_per_word: Counter::default(),
@@ -98,13 +102,12 @@ impl Scribe {
         source: PollSource,
         spawned_at: &'static Location<'static>,
     ) -> Begun {
-        let start = Word::poll_start(TaskId(task), source);
-        if self.is_precise() {
-            self.begin_timed(start, spawned_at);
-        } else {
-            self.pending.set(start.0);
+        let poll = Word::poll(TaskId(task), source);
+        if self.ring.position() >= self.next_reading.get() && self.begin_timed(poll, spawned_at) {
+            return Begun(poll);
         }
-        Begun(start)
+        self.pending.set(poll.0);
+        Begun(poll)
     }
 
     /// It has ended.
@@ -114,10 +117,7 @@ impl Scribe {
             return self.end_begun(begun.0, outcome);
         }
         self.pending.set(0);
-        let position = self.ring.push(begun.0.ended(outcome).0);
-        if position >= self.next_reading.get() {
-            self.mark();
-        }
+        self.ring.push(begun.0.ended(outcome).0);
     }
 
     /// A task was spawned here.
@@ -170,17 +170,24 @@ impl Scribe {
         let pending = self.pending.get();
         if pending != 0 {
             self.pending.set(0);
-            self.ring.push(pending);
+            self.ring.push(Word(pending).begun().0);
         }
     }
 
+    /// It is time to read the clock, before a poll. Whether that is timed: then it has begun.
     #[cold]
     #[inline(never)]
-    fn begin_timed(&self, start: Word, spawned_at: &'static Location<'static>) {
-        self.tell_now_and_then(start.task().0, spawned_at);
-        let now = self.read_clock();
-        self.ring.push(Word::time(now).0);
-        self.ring.push(start.0);
+    fn begin_timed(&self, poll: Word, spawned_at: &'static Location<'static>) -> bool {
+        let is_timed = self.is_precise();
+        if is_timed {
+            self.tell_now_and_then(poll.task().0, spawned_at);
+            let now = self.read_clock();
+            self.ring.push(Word::time(now).0);
+            self.ring.push(poll.begun().0);
+        } else {
+            self.mark();
+        }
+        is_timed
     }
 
     #[inline(never)]
@@ -262,16 +269,22 @@ impl Scribe {
 impl Scribe {
     /// What was written, and behind it the beginning of the poll that goes on, if that is not among it.
     pub(super) fn copy(&self) -> Copied {
-        let mut copied = self.ring.copy();
-        let pending = self.pending.get();
-        let end = copied.lost + copied.words.len() as u64;
+        let (mut copied, mut pending, mut end) = Default::default();
+        for _ in 0..TRIES {
+            copied = self.ring.copy();
+            pending = self.pending.get();
+            end = copied.lost + copied.words.len() as u64;
+            if self.ring.position() == end {
+                break;
+            }
+        }
         // If more has been written meanwhile it is another poll's beginning.
         if pending != 0 && self.ring.position() == end {
             // Polls before it were no longer than others: this one is as old as it may be.
             let since = self.words_since_reading() * self.nanos_per_word.get();
             let estimate = self.last_reading.get() + since;
             copied.words.push(Word::mark(estimate.min(self.nanos())).0);
-            copied.words.push(pending);
+            copied.words.push(Word(pending).begun().0);
         }
         copied
     }
@@ -286,7 +299,8 @@ impl Scribe {
 
     /// How many words have been written since the clock was read.
     fn words_since_reading(&self) -> u64 {
-        (self.ring.position() + BATCH).saturating_sub(self.next_reading.get().max(BATCH))
+        // Who copies may see the one before the other.
+        self.ring.position().saturating_sub(self.read_at.get())
     }
 
     /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
@@ -299,11 +313,14 @@ impl Scribe {
         let least = if self.is_precise() { 1 } else { ENOUGH };
         self.last_reading.set(now);
         self.credit.set(credit);
-        self.is_precise.store(self.is_exact || credit >= least, Ordering::Relaxed);
+        let is_precise = self.is_exact || credit >= least;
+        self.is_precise.store(is_precise, Ordering::Relaxed);
         if now >= self.next_cpu_time.get() {
             self.tell_cpu_time(now);
         }
-        self.next_reading.set(self.ring.position() + BATCH);
+        let position = self.ring.position();
+        self.read_at.set(position);
+        self.next_reading.set(if is_precise { 0 } else { position + BATCH });
         now
     }
 }

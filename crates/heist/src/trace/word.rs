@@ -115,18 +115,24 @@ impl Word {
         Word(Word::of_task(tag::POLLED, task).0 | bits)
     }
 
-    /// The beginning of a poll.
+    /// A poll, to be [begun](Self::begun) by itself, or to be [ended](Self::ended) in one word.
     #[inline(always)]
-    pub(crate) const fn poll_start(task: TaskId, source: PollSource) -> Self {
+    pub(crate) const fn poll(task: TaskId, source: PollSource) -> Self {
         // Not cut down to its bits: no process spawns so many, and this is done for each poll.
         debug_assert!(task.0 <= MAX_TASK);
-        Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLL_START)
+        Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLLED)
     }
 
-    /// The whole poll whose [`poll_start`](Self::poll_start) this is, as [`polled`](Self::polled) has it.
+    /// The beginning of this [`poll`](Self::poll).
+    #[inline(always)]
+    pub(crate) const fn begun(self) -> Self {
+        Word(self.0 ^ tag::POLLED ^ tag::POLL_START)
+    }
+
+    /// The whole of this [`poll`](Self::poll), in which nothing else was recorded.
     #[inline(always)]
     pub(crate) const fn ended(self, outcome: Outcome) -> Self {
-        Word((self.0 ^ tag::POLL_START ^ tag::POLLED) | outcome_bits(outcome) << OUTCOME_SHIFT)
+        Word(self.0 | outcome_bits(outcome) << OUTCOME_SHIFT)
     }
 
     /// The first word of [`EventKind::SpawnedAt`].
@@ -159,7 +165,7 @@ impl Word {
                 return (Word::spawned_at(task), Some(Word::location(location.0 as u64)));
             }
             EventKind::PollStart { task, source } => {
-                Word::poll_start(TaskId(task.0 & MAX_TASK), source)
+                Word::poll(TaskId(task.0 & MAX_TASK), source).begun()
             }
             EventKind::PollEnd { task, outcome } => {
                 Word(Word::of_task(tag::POLL_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)

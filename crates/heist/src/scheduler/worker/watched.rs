@@ -1,33 +1,34 @@
 //! What is written down of a worker's doings, if it is: in each of these one branch is all that it costs else.
 
 use super::Local;
+use crate::metrics::WorkerCounters;
 use crate::scheduler::shared::{Runnable, Scheduler};
 use crate::scheduler::trace::id;
 use crate::task::Ran;
-use crate::trace::{EventKind, Outcome, PollSource};
+use crate::trace::{EventKind, Outcome, PollSource, Scribe};
+use std::sync::Arc;
 
-/// Who looks at the polls of a worker: one thing to ask, if nobody does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Who looks at the polls of a worker: one thing to ask, whoever does.
 pub(super) enum Watch {
     Nobody,
     /// They are written down, and that is all.
-    Scribe,
+    Scribe(Arc<Scribe>),
     /// They are timed, and perhaps written down.
     Histogram,
 }
 
 impl Watch {
-    pub(super) fn new(is_recorded: bool, is_timed: bool) -> Self {
-        match (is_timed, is_recorded) {
-            (true, _) => Watch::Histogram,
-            (false, true) => Watch::Scribe,
-            (false, false) => Watch::Nobody,
+    pub(super) fn new(scribe: Option<&Arc<Scribe>>, counters: &WorkerCounters) -> Self {
+        match (&counters.poll_times, scribe) {
+            (Some(_), _) => Watch::Histogram,
+            (None, Some(scribe)) => Watch::Scribe(Arc::clone(scribe)),
+            (None, None) => Watch::Nobody,
         }
     }
 }
 
 impl Local {
-    /// Runs a task whose polls are timed, or written down.
+    /// Runs a task, and tells whoever wants to know.
     #[inline(always)]
     pub(super) fn run_watched(
         &self,
@@ -35,26 +36,27 @@ impl Local {
         source: PollSource,
         scheduler: &Scheduler,
     ) -> Ran<Runnable> {
-        let Some(scribe) = &self.scribe else { return self.run_timed(task, scheduler) };
-        let begun = scribe.begin_poll(task.id().number().get(), source, task.spawned_at());
-        let ran = match self.watch {
-            Watch::Histogram => self.run_timed(task, scheduler),
-            _ => task.run(scheduler),
-        };
-        let outcome = match ran {
-            Ran::Done => Outcome::Done,
-            Ran::Waits => Outcome::Waits,
-            Ran::Again(_) => Outcome::Again,
-        };
-        scribe.end_poll(begun, outcome);
-        ran
+        match &self.watch {
+            Watch::Nobody => task.run(scheduler),
+            Watch::Scribe(scribe) => recorded(scribe, task, source, |task| task.run(scheduler)),
+            Watch::Histogram => self.run_timed(task, source, scheduler),
+        }
     }
 
     #[inline(never)]
-    fn run_timed(&self, task: Runnable, scheduler: &Scheduler) -> Ran<Runnable> {
-        match &self.counters.poll_times {
+    fn run_timed(
+        &self,
+        task: Runnable,
+        source: PollSource,
+        scheduler: &Scheduler,
+    ) -> Ran<Runnable> {
+        let run = |task: Runnable| match &self.counters.poll_times {
             None => task.run(scheduler),
             Some(histogram) => histogram.time(|| task.run(scheduler)),
+        };
+        match &self.scribe {
+            None => run(task),
+            Some(scribe) => recorded(scribe, task, source, run),
         }
     }
 
@@ -81,4 +83,23 @@ impl Local {
             scribe.record(kind());
         }
     }
+}
+
+/// Runs a task, and has it written down.
+#[inline(always)]
+fn recorded(
+    scribe: &Scribe,
+    task: Runnable,
+    source: PollSource,
+    run: impl FnOnce(Runnable) -> Ran<Runnable>,
+) -> Ran<Runnable> {
+    let begun = scribe.begin_poll(task.id().number().get(), source, task.spawned_at());
+    let ran = run(task);
+    let outcome = match ran {
+        Ran::Done => Outcome::Done,
+        Ran::Waits => Outcome::Waits,
+        Ran::Again(_) => Outcome::Again,
+    };
+    scribe.end_poll(begun, outcome);
+    ran
 }
