@@ -3,7 +3,7 @@
 
 mod support;
 
-use heist::runtime::{Builder, Runtime, RuntimeMetrics};
+use heist::runtime::{Builder, Runtime, RuntimeMetrics, WorkerState};
 use heist::task::{LocalSet, consume_budget, yield_now};
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -591,4 +591,41 @@ fn m1_counts_only_grow() {
     assert_eq!(sum(&metrics, RuntimeMetrics::worker_poll_count), 8000);
     assert_eq!(metrics.num_alive_tasks(), 0);
     assert!(format!("{metrics:?}").contains("num_alive_tasks: 0"));
+}
+
+/// M1: jobs count where they are run, once, and so do those that were another's.
+#[test]
+fn m1_jobs_are_counted() {
+    // Nobody stands in for who waits: what is run is run by these two.
+    let mut builder = Builder::new_multi_thread();
+    let rt = builder.worker_threads(2).stall_threshold(None).build().unwrap();
+    let metrics = rt.metrics();
+    // From here it is brought to a worker, as a job; and one of the two has to be stolen.
+    let both = Barrier::new(2);
+    rt.handle().join(|| both.wait(), || both.wait());
+    assert_eq!(sum(&metrics, RuntimeMetrics::worker_job_count), 2);
+    assert_eq!(sum(&metrics, RuntimeMetrics::worker_job_steal_count), 1);
+    assert_eq!([0, 1].map(|worker| metrics.worker_job_queue_depth(worker)), [0, 0]);
+}
+
+/// M1: what a worker does is told while it does it.
+#[test]
+fn m1_a_worker_tells_its_state() {
+    let rt = runtime(2);
+    let metrics = rt.metrics();
+    let states = || [0, 1].map(|worker| metrics.worker_state(worker));
+    wait_until(|| states() == [WorkerState::Parked; 2]);
+    assert_eq!([0, 1].map(|worker| metrics.worker_seat(worker)), [Some(0), Some(1)]);
+    let (asked, (end, ends)) = (rt.metrics(), mpsc::channel::<()>());
+    let task = rt.spawn(async move {
+        let here = heist::runtime::worker_index().unwrap();
+        let seen = asked.worker_state(here);
+        (here, seen, heist::task::block_in_place(|| ends.recv().is_err()))
+    });
+    // It has stepped aside, and its seat with it.
+    wait_until(|| states().contains(&WorkerState::Blocked));
+    let blocked = states().iter().position(|state| *state == WorkerState::Blocked).unwrap();
+    assert_eq!(metrics.worker_seat(blocked), None);
+    drop(end);
+    assert_eq!(rt.block_on(task).unwrap(), (blocked, WorkerState::Busy, true));
 }

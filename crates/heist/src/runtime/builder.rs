@@ -2,6 +2,7 @@
 
 #[cfg(not(loom))]
 mod console;
+mod errors;
 #[cfg(feature = "test-util")]
 mod start_paused;
 mod threads;
@@ -427,17 +428,7 @@ impl Builder {
         }
         let mut config = self.config(workers, threads.clone());
         config.is_fixed = is_fixed;
-        if self.has_io || self.has_time || self.starts_paused {
-            let reactors = Reactors::new(reactor::Config {
-                seats: workers,
-                is_guarded: config.needs_sysmon(),
-                has_io: self.has_io,
-                has_time: self.has_time,
-                clock: Clock::new(self.starts_paused),
-            });
-            let reactors = reactors.map_err(|error| no_reactors(workers, &error))?;
-            config.reactors = Some(Arc::new(reactors));
-        }
+        config.reactors = self.reactors(&config)?;
         let console = self.console.prepare(&mut config)?;
         let wanted = self.trace.clone().or_else(super::trace::from_environment);
         // Who asks from outside may ask for a trace, too.
@@ -467,19 +458,37 @@ impl Builder {
                 RuntimeFlavor::MultiThread => {
                     let thread = WorkerThread::new(threads.clone(), index, worker, handle.clone());
                     let thread =
-                        start(thread).map_err(|error| not_started(index, count, &error))?;
+                        start(thread).map_err(|error| errors::not_started(index, count, &error))?;
                     runtime.threads.extend(thread);
                 }
             }
         }
         if handle.scheduler.config().needs_sysmon() {
             let sysmon = Sysmon::new(handle.scheduler.clone());
-            let thread = start_sysmon(sysmon, handle.clone()).map_err(|error| no_sysmon(&error))?;
+            let thread =
+                start_sysmon(sysmon, handle.clone()).map_err(|error| errors::no_sysmon(&error))?;
             runtime.sysmon = Some(thread);
         }
         runtime.console = console.start(&handle.scheduler)?;
-        runtime.keeper = super::trace::Keeper::new(&handle).map_err(|error| no_keeper(&error))?;
+        runtime.keeper =
+            super::trace::Keeper::new(&handle).map_err(|error| errors::no_keeper(&error))?;
         Ok(runtime)
+    }
+
+    /// One a seat, if tasks may wait for anything outside.
+    fn reactors(&self, config: &Config) -> io::Result<Option<Arc<Reactors>>> {
+        if !(self.has_io || self.has_time || self.starts_paused) {
+            return Ok(None);
+        }
+        let reactors = Reactors::new(reactor::Config {
+            seats: config.workers,
+            is_guarded: config.needs_sysmon(),
+            has_io: self.has_io,
+            has_time: self.has_time,
+            clock: Clock::new(self.starts_paused),
+        });
+        let reactors = reactors.map_err(|error| errors::no_reactors(config.workers, &error))?;
+        Ok(Some(Arc::new(reactors)))
     }
 
     fn config(&self, workers: usize, threads: ThreadSpec) -> Config {
@@ -515,34 +524,6 @@ fn start_sysmon(sysmon: Sysmon, handle: Handle) -> io::Result<thread::JoinHandle
         let _entered = context::enter(&handle);
         sysmon.run();
     })
-}
-
-fn no_sysmon(error: &io::Error) -> io::Error {
-    let message =
-        format!("Builder::build: the monitor has no thread: {error}; raise the system's limits");
-    io::Error::new(error.kind(), message)
-}
-
-fn no_keeper(error: &io::Error) -> io::Error {
-    let message =
-        format!("Builder::build: nobody to write traces: {error}; raise the system's limits");
-    io::Error::new(error.kind(), message)
-}
-
-fn no_reactors(workers: usize, error: &io::Error) -> io::Error {
-    let message = format!(
-        "Builder::build: no pollers for {workers} workers, which need two open files each: {error}; ask \
-         for fewer workers, or raise the system's limits"
-    );
-    io::Error::new(error.kind(), message)
-}
-
-fn not_started(index: usize, count: usize, error: &io::Error) -> io::Error {
-    let message = format!(
-        "Builder::build: worker {index} of {count} has no thread: {error}; ask for fewer workers or \
-         a smaller stack, or raise the system's limits"
-    );
-    io::Error::new(error.kind(), message)
 }
 
 impl fmt::Debug for Builder {

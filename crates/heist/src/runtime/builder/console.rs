@@ -9,8 +9,8 @@ impl Builder {
     /// [`console`](crate::console). Not so unless this is called, or the environment variable
     /// `HEIST_CONSOLE` says so; what is said here goes before that.
     ///
-    /// Then each poll of a task reads the clock twice, and each task needs some 200 bytes more, up to
-    /// a limit.
+    /// Then each poll of a task reads the clock twice, each task needs some 200 bytes more, up to a limit, and
+    /// the runtime records what its workers do; see [`Config`] for all of that.
     ///
     /// If the console cannot listen there, [`build`](Self::build) returns an error that holds a
     /// [`StartError`](crate::console::StartError).

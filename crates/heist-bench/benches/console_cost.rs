@@ -2,7 +2,7 @@
 //! that a poll takes longer.
 //!
 //! ```sh
-//! cargo run --release -p heist-bench --example console_cost
+//! cargo bench -p heist-bench --bench console_cost
 //! ```
 
 use heist::console::{Address, Config};

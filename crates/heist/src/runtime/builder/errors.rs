@@ -1,0 +1,31 @@
+//! Why a runtime cannot be built, and what to do about it.
+
+use std::io;
+
+pub(super) fn no_sysmon(error: &io::Error) -> io::Error {
+    let message =
+        format!("Builder::build: the monitor has no thread: {error}; raise the system's limits");
+    io::Error::new(error.kind(), message)
+}
+
+pub(super) fn no_keeper(error: &io::Error) -> io::Error {
+    let message =
+        format!("Builder::build: nobody to write traces: {error}; raise the system's limits");
+    io::Error::new(error.kind(), message)
+}
+
+pub(super) fn no_reactors(workers: usize, error: &io::Error) -> io::Error {
+    let message = format!(
+        "Builder::build: no pollers for {workers} workers, which need two open files each: {error}; ask \
+         for fewer workers, or raise the system's limits"
+    );
+    io::Error::new(error.kind(), message)
+}
+
+pub(super) fn not_started(index: usize, count: usize, error: &io::Error) -> io::Error {
+    let message = format!(
+        "Builder::build: worker {index} of {count} has no thread: {error}; ask for fewer workers or \
+         a smaller stack, or raise the system's limits"
+    );
+    io::Error::new(error.kind(), message)
+}
