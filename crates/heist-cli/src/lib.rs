@@ -5,6 +5,7 @@
 //! | `cli` | the command line |
 //! | `demo` | a tour on this machine |
 //! | [`doctor`] | what is wrong with a program, and why |
+//! | [`live`] | talking to the consoles of running programs |
 //! | `style` | colours, widths and pipes |
 //!
 //! Exit codes: 0, all is well; 1, the command has found something (`doctor`); 2, it could not do
@@ -14,6 +15,7 @@
 mod cli;
 mod demo;
 pub mod doctor;
+pub mod live;
 mod style;
 
 pub use cli::Cli;

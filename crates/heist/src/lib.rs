@@ -26,6 +26,7 @@
 //! | [`fs`] | files and directories |
 //! | [`io`] | the traits of I/O and their helpers, from the tokio crate; standard input and output |
 //! | [`process`], [`signal`] | child processes; signals of the system |
+//! | [`console`] | what a running program tells about its runtime, to `heist top`, Prometheus and others |
 //! | [`sync`] | channels and locks, from the tokio crate without its runtime |
 //!
 //! # Features
@@ -44,6 +45,11 @@
 #![warn(missing_docs)]
 
 mod canary;
+#[cfg(not(loom))]
+pub mod console;
+#[cfg(loom)]
+#[path = "console/absent.rs"]
+mod console;
 mod env;
 mod forkjoin;
 pub mod fs;

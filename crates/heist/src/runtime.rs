@@ -29,9 +29,10 @@ pub use crate::env::SystemCall;
 pub use crate::metrics::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
-pub use crate::scheduler::{Id, RuntimeFlavor};
+pub use crate::scheduler::{Id, RuntimeFlavor, WorkerState};
 pub use crate::stall::{StallCause, StallReport, Waiting};
 
+use crate::console::Console;
 use crate::env::{companion, log};
 use crate::scheduler::one_after_the_other;
 use crate::task::{self, JoinHandle};
@@ -66,6 +67,8 @@ pub struct Runtime {
     keeper: trace::Keeper,
     /// Dropped last: what is running may need it.
     companion: companion::Owner,
+    /// Answers until the end, also while what is running is waited for.
+    console: Console,
 }
 
 impl Runtime {
@@ -174,6 +177,7 @@ impl Runtime {
     /// Shuts down without waiting for anything. May be called from anywhere.
     pub fn shutdown_background(mut self) {
         self.waits = false;
+        self.console.stop();
         self.keeper.waits = false;
         self.close();
     }
@@ -240,6 +244,9 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    if task::tracker::is_anywhere() {
+        return current_or_global().spawn(future);
+    }
     let (task, join) = task::new(future, Location::caller());
     if let Err(task) = context::try_submit(task) {
         current_or_global().scheduler.submit(task);

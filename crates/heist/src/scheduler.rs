@@ -50,6 +50,7 @@ pub use identity::Id;
 pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub(crate) use jobs::{Header, How, Job, OfScope, Origin};
+pub use metrics::WorkerState;
 pub(crate) use refused::one_after_the_other;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};

@@ -16,6 +16,7 @@ pub(crate) mod memory;
 mod names;
 mod pinned;
 mod state;
+pub(crate) mod tracker;
 mod waker;
 mod yield_now;
 
@@ -39,7 +40,8 @@ pub(crate) use names::name_of;
 pub(crate) use pinned::{MadeHere, OnOneThread};
 pub use yield_now::yield_now;
 
-use cell::RawTask;
+use cell::{Details, RawTask};
+use names::Name;
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
@@ -47,6 +49,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use tracker::Tracker;
 
 pub use crate::forkjoin::spawn_job;
 pub use crate::runtime::{block_in_place, spawn, spawn_blocking, spawn_pinned};
@@ -171,23 +174,23 @@ where
     unsafe { both_ends(task) }
 }
 
-/// As [`new`], with a name for reports.
-pub(crate) fn new_named<F, S>(
+/// As [`new`], for a task that may have a name, and that a tracker may know.
+pub(crate) fn new_detailed<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
-    name: Arc<str>,
+    name: Option<Arc<str>>,
+    tracker: Option<&Arc<Tracker>>,
 ) -> (Notified<S>, JoinHandle<F::Output>)
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
     S: Schedule,
 {
-    let task = RawTask(cell::allocate_named::<F, S>(future, Id::next(), spawned_at, name));
-    // SAFETY: (T1) as above.
-    unsafe { both_ends(task) }
+    // SAFETY: (T6) it may be run and dropped on any thread.
+    unsafe { new_local(future, spawned_at, name, tracker) }
 }
 
-/// As [`new`], for a future that must not go to any thread.
+/// As [`new_detailed`], for a future that must not go to any thread.
 ///
 /// # Safety
 /// What is returned here is run and dropped only on threads where `future` may be.
@@ -195,15 +198,22 @@ pub(crate) unsafe fn new_local<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
     name: Option<Arc<str>>,
+    tracker: Option<&Arc<Tracker>>,
 ) -> (Notified<S>, JoinHandle<F::Output>)
 where
     F: Future + 'static,
     F::Output: 'static,
     S: Schedule,
 {
-    let task = RawTask(match name {
-        None => cell::allocate::<F, S>(future, Id::next(), spawned_at),
-        Some(name) => cell::allocate_named::<F, S>(future, Id::next(), spawned_at, name),
+    let id = Id::next();
+    let tracked = tracker.and_then(|tracker| tracker.track(id, spawned_at, name.clone()));
+    let name = name.map(|name| Name::new(id, name));
+    let task = RawTask(match (name, tracked) {
+        (None, None) => cell::allocate::<F, S>(future, id, spawned_at),
+        (name, tracked) => {
+            let details = Details { name, tracked };
+            cell::allocate_detailed::<F, S>(future, id, spawned_at, details)
+        }
     });
     // SAFETY: (T1, T6) as above, and the caller keeps it where it may be.
     unsafe { both_ends(task) }

@@ -42,6 +42,11 @@ pub(crate) fn no_spare(once: &Once, limit: usize) {
     ));
 }
 
+/// What the environment asks for cannot be had.
+pub(crate) fn no_console(why: &str) {
+    warn(&format!("there is no console. {why}"));
+}
+
 /// A variable asks for a recorder, in vain.
 pub(crate) fn no_trace(variable: &str, error: &std::io::Error) {
     warn(&format!("{variable}: nothing is recorded: {error}"));

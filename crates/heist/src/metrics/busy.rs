@@ -42,6 +42,10 @@ impl Busy {
         self.word.store(self.age(now).saturating_sub(was_not) & !BUSY, Ordering::Relaxed);
     }
 
+    pub(super) fn is_going_on(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & BUSY != 0
+    }
+
     /// Up to now, whoever asks.
     pub(super) fn total(&self) -> Duration {
         let mut word = self.word.load(Ordering::Relaxed);

@@ -35,6 +35,9 @@ pub(crate) struct Counters {
     pub(crate) stolen: Counter,
     pub(crate) steals: Counter,
     pub(crate) failed_searches: Counter,
+    /// Fork-join jobs run here that were taken from a queue, and those of them that were another's.
+    pub(crate) jobs: Counter,
+    pub(crate) stolen_jobs: Counter,
     pub(crate) overflows: Counter,
     pub(crate) budget_yields: Counter,
     /// Odd while it is parked.
@@ -135,6 +138,11 @@ impl Counters {
 
     pub(crate) fn parks_so_far(&self) -> u64 {
         self.parks_and_unparks.get().div_ceil(2)
+    }
+
+    /// Whether it is on a thread, and does not sleep.
+    pub(crate) fn is_awake(&self) -> bool {
+        self.busy.is_going_on()
     }
 
     pub(crate) fn busy_time(&self) -> Duration {

@@ -1,5 +1,7 @@
 //! How a runtime is made.
 
+#[cfg(not(loom))]
+mod console;
 #[cfg(feature = "test-util")]
 mod start_paused;
 mod threads;
@@ -9,6 +11,7 @@ pub use threads::WorkerThread;
 use super::context;
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
+use crate::console::Wish as ConsoleWish;
 use crate::env::{Cores, ThreadSpec, companion};
 use crate::metrics::HistogramConfiguration;
 use crate::reactor::timers::Clock;
@@ -48,6 +51,7 @@ pub struct Builder {
     has_io: bool,
     has_time: bool,
     starts_paused: bool,
+    console: ConsoleWish,
     trace: Option<trace::Config>,
 }
 
@@ -81,6 +85,7 @@ impl Builder {
             has_io: false,
             has_time: false,
             starts_paused: false,
+            console: Default::default(),
             trace: None,
         }
     }
@@ -433,7 +438,10 @@ impl Builder {
             let reactors = reactors.map_err(|error| no_reactors(workers, &error))?;
             config.reactors = Some(Arc::new(reactors));
         }
+        let console = self.console.prepare(&mut config)?;
         let wanted = self.trace.clone().or_else(super::trace::from_environment);
+        // Who asks from outside may ask for a trace, too.
+        let wanted = wanted.or_else(|| console.records().then(trace::Config::new));
         config.recorder = wanted.map(super::trace::recorder).transpose()?;
         let (scheduler, workers) = Scheduler::new(config);
         let count = workers.len();
@@ -446,6 +454,7 @@ impl Builder {
             waits: true,
             keeper: Default::default(),
             companion: Default::default(),
+            console: Default::default(),
         };
         // What is dropped half-way with a worker is dropped in the runtime.
         let handle = runtime.handle.clone();
@@ -468,6 +477,7 @@ impl Builder {
             let thread = start_sysmon(sysmon, handle.clone()).map_err(|error| no_sysmon(&error))?;
             runtime.sysmon = Some(thread);
         }
+        runtime.console = console.start(&handle.scheduler)?;
         runtime.keeper = super::trace::Keeper::new(&handle).map_err(|error| no_keeper(&error))?;
         Ok(runtime)
     }
@@ -485,6 +495,8 @@ impl Builder {
             thread_per_core: self.thread_per_core,
             is_fixed: false,
             stall: self.stall.clone(),
+            console: None,
+            tracker: None,
             recorder: None,
             reactors: None,
             refuse: |scheduler, task| {
@@ -549,6 +561,7 @@ impl fmt::Debug for Builder {
             .field("has_time", &self.has_time)
             .field("starts_paused", &self.starts_paused)
             .field("companion", &self.companion)
+            .field("console", &self.console)
             .finish_non_exhaustive()
     }
 }

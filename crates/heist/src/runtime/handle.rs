@@ -9,6 +9,7 @@ use crate::reactor::Reactors;
 use crate::reactor::ShutDown;
 use crate::scheduler::blocking::{Closure, IsClosed};
 use crate::scheduler::{Local, Scheduler};
+use crate::task::tracker::{self, Tracker};
 use crate::task::{self, JoinHandle};
 use std::fmt;
 use std::future::Future;
@@ -61,7 +62,10 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let (task, join) = task::new(future, Location::caller());
+        let (task, join) = match self.tracker() {
+            None => task::new(future, Location::caller()),
+            tracker => task::new_detailed(future, Location::caller(), None, tracker),
+        };
         self.scheduler.submit(task);
         join
     }
@@ -73,9 +77,16 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let (task, join) = task::new_named(future, Location::caller(), name.into());
+        let name = Some(name.into());
+        let (task, join) = task::new_detailed(future, Location::caller(), name, self.tracker());
         self.scheduler.submit(task);
         join
+    }
+
+    /// What watches the tasks of the runtime one by one, if anything does.
+    #[inline(always)]
+    pub(super) fn tracker(&self) -> Option<&Arc<Tracker>> {
+        if tracker::is_anywhere() { self.scheduler.config().tracker.as_ref() } else { None }
     }
 
     /// Runs a closure that may block on a thread of its own; see
@@ -120,7 +131,7 @@ impl Handle {
         R: Send + 'static,
     {
         let closure = Closure::new(closure);
-        let (task, join) = task::new_named(closure, Location::caller(), name.into());
+        let (task, join) = task::new_detailed(closure, Location::caller(), Some(name.into()), None);
         self.scheduler.blocking.submit(task, self);
         join
     }

@@ -1,7 +1,7 @@
 //! What a runtime counts, for those who ask.
 
 use crate::metrics::WorkerCounters;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, WorkerState};
 use std::fmt;
 use std::ops::Range;
 use std::thread::ThreadId;
@@ -210,6 +210,63 @@ impl RuntimeMetrics {
     #[track_caller]
     pub fn worker_failed_search_count(&self, worker: usize) -> u64 {
         self.worker("worker_failed_search_count", worker).failed_searches.get()
+    }
+
+    /// How many fork-join jobs the worker took from a queue and ran: its own or another's. The second
+    /// closure of a [`join`](fn@crate::join) that is not stolen comes from no queue, and does not count.
+    ///
+    /// ```
+    /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    /// rt.handle().join(|| (), || ());
+    /// assert_eq!(rt.metrics().worker_job_count(0), 1); // what brought the join from here to the worker
+    /// ```
+    #[track_caller]
+    pub fn worker_job_count(&self, worker: usize) -> u64 {
+        self.worker("worker_job_count", worker).jobs.get()
+    }
+
+    /// How many of these jobs were in another worker's queue.
+    #[track_caller]
+    pub fn worker_job_steal_count(&self, worker: usize) -> u64 {
+        self.worker("worker_job_steal_count", worker).stolen_jobs.get()
+    }
+
+    /// How many fork-join jobs wait in the worker's own queue.
+    #[track_caller]
+    pub fn worker_job_queue_depth(&self, worker: usize) -> usize {
+        let _ = self.worker("worker_job_queue_depth", worker);
+        self.scheduler.worker_job_depth(worker)
+    }
+
+    /// What the worker does at this moment.
+    ///
+    /// ```
+    /// use heist::runtime::{Builder, WorkerState};
+    ///
+    /// let rt = Builder::new_current_thread().build().unwrap();
+    /// let state = rt.block_on(rt.spawn({
+    ///     let metrics = rt.metrics();
+    ///     async move { metrics.worker_state(0) }
+    /// }));
+    /// assert_eq!(state.unwrap(), WorkerState::Busy);
+    /// ```
+    #[track_caller]
+    pub fn worker_state(&self, worker: usize) -> WorkerState {
+        let _ = self.worker("worker_state", worker);
+        self.scheduler.worker_state(worker, self.scheduler.worker_seat(worker))
+    }
+
+    /// The seat that the worker sits on, from 0 on; its own, as no worker but a spare one ever sits on
+    /// another's. `None` while it is stuck or has stepped aside and its seat was lent.
+    ///
+    /// ```
+    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
+    /// assert_eq!(rt.metrics().worker_seat(0), Some(0));
+    /// ```
+    #[track_caller]
+    pub fn worker_seat(&self, worker: usize) -> Option<usize> {
+        let _ = self.worker("worker_seat", worker);
+        self.scheduler.worker_seat(worker)
     }
 
     /// How often the worker went to sleep.

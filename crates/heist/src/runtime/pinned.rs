@@ -129,12 +129,12 @@ impl Handle {
             RuntimeFlavor::CurrentThread => {
                 let future = MadeHere::new(|| OnOneThread::new(make()));
                 // SAFETY: (T6) until it is made it is Send, and then it minds its thread itself.
-                unsafe { task::new_local(future, spawned_at, None) }
+                unsafe { task::new_local(future, spawned_at, None, self.tracker()) }
             }
             RuntimeFlavor::MultiThread => {
                 // SAFETY: (T6, W8) until it is made it is Send; what makes it is the first poll.
                 // The callers give it to one worker, on whose one thread it is polled and dropped.
-                unsafe { task::new_local(MadeHere::new(make), spawned_at, None) }
+                unsafe { task::new_local(MadeHere::new(make), spawned_at, None, self.tracker()) }
             }
         }
     }

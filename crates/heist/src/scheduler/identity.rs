@@ -23,6 +23,10 @@ impl Id {
         // Relaxed: uniqueness is all that is asked of it.
         Id(NonZeroU64::MIN.saturating_add(NEXT.fetch_add(1, Ordering::Relaxed)))
     }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
 }
 
 impl fmt::Display for Id {

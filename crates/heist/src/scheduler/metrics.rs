@@ -3,7 +3,24 @@
 use super::pinned::Lane;
 use super::shared::{Scheduler, Shared};
 use crate::metrics::WorkerCounters;
+use crate::task::Id;
 use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+/// What a worker does at this moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WorkerState {
+    /// It sits on a seat and runs a task or a job.
+    Busy,
+    /// It sits on a seat and looks for something to run.
+    Idle,
+    /// It sleeps: on its seat, or until it gets that back. Or it is on no thread.
+    Parked,
+    /// It is in the middle of something and has no seat: it was stuck and another has the seat, or
+    /// it has stepped aside, as in [`block_in_place`](crate::task::block_in_place).
+    Blocked,
+}
 
 impl Shared {
     pub(crate) fn workers(&self) -> usize {
@@ -19,6 +36,50 @@ impl Shared {
     pub(crate) fn worker_queue_depth(&self, index: usize) -> usize {
         let remote = &self.remotes[index];
         remote.stealer.len() + usize::from(remote.own.lifo.has_task()) + remote.lane.depth()
+    }
+
+    /// How many jobs wait in a worker's deque. The worker is one of those there are.
+    pub(crate) fn worker_job_depth(&self, index: usize) -> usize {
+        self.remotes[index].jobs.len()
+    }
+
+    /// How many workers there are now, spares included that may have something in their queues.
+    pub(crate) fn workers_and_spares(&self) -> usize {
+        self.remotes.count()
+    }
+
+    /// How many workers there have ever been.
+    pub(crate) fn workers_ever(&self) -> usize {
+        self.remotes.all().count()
+    }
+
+    /// What a worker has counted, a spare too. The worker is one of those there are.
+    pub(crate) fn counters_of(&self, index: usize) -> &WorkerCounters {
+        &self.remotes[index].counters
+    }
+
+    /// On which seat a worker sits.
+    pub(crate) fn worker_seat(&self, index: usize) -> Option<usize> {
+        self.seats.iter().position(|seat| seat.holder() == Some(index))
+    }
+
+    /// What a worker does, if it sits on this seat, or on none.
+    pub(crate) fn worker_state(&self, index: usize, seat: Option<usize>) -> WorkerState {
+        let remote = &self.remotes[index];
+        // Even while it runs something; see Own::tick.
+        let is_running = remote.own.tick.load(Ordering::Relaxed) % 2 == 0;
+        match (seat, is_running) {
+            _ if !remote.counters.is_awake() => WorkerState::Parked,
+            (Some(_), true) => WorkerState::Busy,
+            (Some(_), false) => WorkerState::Idle,
+            (None, true) => WorkerState::Blocked,
+            (None, false) => WorkerState::Parked,
+        }
+    }
+
+    /// The task that a worker runs, or ran last, if that was a task.
+    pub(crate) fn worker_task(&self, index: usize) -> Option<(Id, &'static Location<'static>)> {
+        self.remotes[index].own.running.get()
     }
 
     /// Where the task was spawned that a worker runs, or ran last; `None` if there is no such worker.

@@ -14,11 +14,13 @@ use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::canary;
+use crate::console;
 use crate::env::companion::Companion;
 use crate::env::log;
 use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
+use crate::task::tracker::Tracker;
 use crate::task::{Notified, Schedule, TaskRef};
 use crate::trace::{self, Recorder};
 use crossbeam_utils::CachePadded;
@@ -56,6 +58,10 @@ pub(crate) struct Config {
     /// Whether the workers' threads are all there are: nobody stands in for one that waits.
     pub(crate) is_fixed: bool,
     pub(crate) stall: StallConfig,
+    /// Where the console listens, if there is one.
+    pub(crate) console: Option<console::Address>,
+    /// What watches its tasks for the console, one by one.
+    pub(crate) tracker: Option<Arc<Tracker>>,
     /// What is recorded, if anything is.
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// One a seat, if tasks may wait for I/O or time.

@@ -1,7 +1,10 @@
 //! A task in memory: header, future and output in one allocation.
 
+mod detailed;
+
+pub(super) use detailed::{Details, allocate_detailed};
+
 use super::id::Running;
-use super::names::Name;
 use super::state::{Notify, Pause, Start, State};
 use super::{Id, JoinError, Schedule, coop, memory, waker};
 use crate::env::quietly;
@@ -13,7 +16,6 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// The part of a task that does not depend on its future. A pointer to it is a pointer to the
@@ -62,13 +64,6 @@ struct Cell<F: Future, S: Schedule> {
     join_waker: UnsafeCell<Option<Waker>>,
 }
 
-/// A task with a name. Unnamed ones have no room for it, and pay nothing.
-#[repr(C)]
-struct NamedCell<F: Future, S: Schedule> {
-    cell: Cell<F, S>,
-    name: Name,
-}
-
 enum Stage<F: Future> {
     Future(F),
     Output(Result<F::Output, JoinError>),
@@ -86,22 +81,6 @@ where
     S: Schedule,
 {
     place(Cell::<F, S>::new(future, id, spawned_at))
-}
-
-/// As [`allocate`], with a name.
-pub(super) fn allocate_named<F, S>(
-    future: F,
-    id: Id,
-    spawned_at: &'static Location<'static>,
-    name: Arc<str>,
-) -> NonNull<Header>
-where
-    F: Future,
-    S: Schedule,
-{
-    let mut cell = Cell::<F, S>::new(future, id, spawned_at);
-    cell.header.vtable = NamedCell::<F, S>::VTABLE;
-    place(NamedCell { cell, name: Name::new(id, name) })
 }
 
 /// Moves a cell to memory of its own. It begins with the header.
@@ -539,26 +518,6 @@ struct DropFuture<'a, F: Future, S: Schedule>(&'a Cell<F, S>);
 impl<F: Future, S: Schedule> Drop for DropFuture<'_, F, S> {
     fn drop(&mut self) {
         quietly(|| self.0.exchange_stage(Stage::Taken));
-    }
-}
-
-impl<F: Future, S: Schedule> NamedCell<F, S> {
-    /// All that is done with an unnamed task is done with the cell inside of this one too.
-    const VTABLE: &'static VTable =
-        &VTable { name: Self::name, dealloc: Self::dealloc, ..*Cell::<F, S>::VTABLE };
-
-    unsafe fn name(header: NonNull<Header>) -> Option<NonNull<str>> {
-        // SAFETY: (T5) the header is the first field, and the vtable belongs to this type. The
-        // name is written before the task is known to anybody, and never again.
-        let name = unsafe { &(*header.cast::<Self>().as_ptr()).name };
-        Some(NonNull::from(&**name))
-    }
-
-    unsafe fn dealloc(header: NonNull<Header>) {
-        // SAFETY: (T5) the vtable belongs to this type.
-        unsafe { Cell::<F, S>::of(header) }.show_end();
-        // SAFETY: (T5) placed by allocate_named(), and the last reference is gone.
-        unsafe { displace::<Self>(header) };
     }
 }
 

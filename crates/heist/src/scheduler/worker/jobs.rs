@@ -244,6 +244,10 @@ impl Local {
         if origin == Origin::Here && job.is_framed() {
             self.hold_place();
         }
+        self.counters.jobs.add(1);
+        if matches!(origin, Origin::Stolen(victim) if victim != self.index) {
+            self.counters.stolen_jobs.add(1);
+        }
         let Some(scribe) = &self.scribe else { return job.run(Some(self), origin) };
         scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
         job.run(Some(self), origin);

@@ -51,6 +51,8 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         thread_per_core: false,
         is_fixed: false,
         stall: crate::stall::StallConfig::default(),
+        console: None,
+        tracker: None,
         recorder: None,
         reactors: None,
         refuse: |_, task| drop(task),

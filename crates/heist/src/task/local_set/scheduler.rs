@@ -115,7 +115,8 @@ impl LocalScheduler {
         let state = self.state();
         // SAFETY: (T6) this is the set's thread, as state() has made sure. Rights to run the task
         // are used and dropped in State alone; elsewhere they are only handed on.
-        let (task, join) = unsafe { task::new_local(future, spawned_at, name.map(Arc::from)) };
+        let (task, join) =
+            unsafe { task::new_local(future, spawned_at, name.map(Arc::from), None) };
         if state.is_closed.get() {
             drop(task);
         } else {

@@ -176,7 +176,8 @@ fn closures_and_local_tasks_have_names_too() {
 #[test]
 fn a_runnable_task_says_who_it_is() {
     let at = Location::caller();
-    let (task, join) = task::new_named::<_, crate::scheduler::Scheduler>(async {}, at, "me".into());
+    let me = Some("me".into());
+    let (task, join) = task::new_detailed::<_, crate::scheduler::Scheduler>(async {}, at, me, None);
     assert_eq!((task.id(), task.spawned_at()), (join.id(), at));
     assert_eq!(name(task.id()).as_deref(), Some("me"));
     let id = task.id();

@@ -1,0 +1,181 @@
+//! One connection: a request comes in, an answer goes out, at the client's pace and not for ever.
+
+use super::answers::Answer;
+use super::http::{self, MAX_REQUEST, Refusal, Request, Status, refuse};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// What a client sends after its request is read and thrown away, so that its end of the connection does
+/// not fail before it has read the answer. But only so many bytes, and for so long. Guessed.
+const MAX_RUBBISH: usize = 256 * 1024;
+const GOODBYE: Duration = Duration::from_secs(1);
+
+pub(super) struct Client {
+    socket: OwnedFd,
+    stage: Stage,
+    /// When the client is sent away, whatever the stage.
+    deadline: Instant,
+    timeout: Duration,
+}
+
+enum Stage {
+    /// The request, as far as it has come.
+    Reading(Vec<u8>),
+    /// The request is there, and waits for its turn.
+    Asking(Request),
+    /// The answer, and how much of it was sent.
+    Answering(Answer),
+    /// All was sent; so much may still be thrown away.
+    Leaving {
+        rubbish: usize,
+    },
+    Gone,
+}
+
+impl Client {
+    pub(super) fn new(socket: OwnedFd, timeout: Duration, now: Instant) -> Self {
+        let stage = Stage::Reading(Vec::new());
+        Client { socket, stage, deadline: after(now, timeout), timeout }
+    }
+
+    /// What it waits for.
+    pub(super) fn interest(&self) -> PollFlags {
+        match &self.stage {
+            Stage::Reading(_) | Stage::Leaving { .. } => PollFlags::IN,
+            Stage::Answering(_) => PollFlags::OUT,
+            Stage::Asking(_) | Stage::Gone => PollFlags::empty(),
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(self.stage, Stage::Gone)
+    }
+
+    /// The request that waits for an answer.
+    pub(super) fn request(&self) -> Option<&Request> {
+        match &self.stage {
+            Stage::Asking(request) => Some(request),
+            _ => None,
+        }
+    }
+
+    /// How much memory its answer takes.
+    pub(super) fn pending(&self) -> usize {
+        match &self.stage {
+            Stage::Answering(answer) => answer.memory(),
+            _ => 0,
+        }
+    }
+
+    /// Whether its answer is in a file.
+    pub(super) fn has_file(&self) -> bool {
+        matches!(&self.stage, Stage::Answering(answer) if answer.is_file())
+    }
+
+    /// The time is up. What cannot be sent at once then is not sent at all.
+    pub(super) fn expire(&mut self) {
+        let refusal = match &self.stage {
+            Stage::Reading(_) => {
+                Some(refuse(Status::RequestTimeout, "the request did not come in time"))
+            }
+            Stage::Asking(_) => Some(refuse(Status::Unavailable, "there is much to do; try later")),
+            _ => None,
+        };
+        if let Some(refusal) = refusal {
+            let _ = Answer::refusal(refusal).send(|bytes| send(&self.socket, bytes));
+        }
+        self.stage = Stage::Gone;
+    }
+
+    pub(super) fn answer(&mut self, answer: Answer, now: Instant) {
+        self.stage = Stage::Answering(answer);
+        self.deadline = after(now, self.timeout);
+    }
+
+    /// The socket is ready for what was waited for, or broken.
+    pub(super) fn go_on(&mut self, now: Instant) {
+        match &mut self.stage {
+            Stage::Reading(request) => match read_request(&self.socket, request) {
+                Ok(None) => {}
+                Ok(Some(request)) => {
+                    self.stage = Stage::Asking(request);
+                    self.deadline = after(now, self.timeout);
+                }
+                Err(Why::Gone) => self.stage = Stage::Gone,
+                Err(Why::Wrong(refusal)) => self.answer(Answer::refusal(refusal), now),
+            },
+            Stage::Answering(answer) => match answer.send(|bytes| send(&self.socket, bytes)) {
+                Ok(false) => {}
+                Ok(true) => {
+                    let is_told = rustix::net::shutdown(&self.socket, Shutdown::Write).is_ok();
+                    let leaving = Stage::Leaving { rubbish: MAX_RUBBISH };
+                    self.stage = if is_told { leaving } else { Stage::Gone };
+                    self.deadline = after(now, self.timeout.min(GOODBYE));
+                }
+                Err(_) => self.stage = Stage::Gone,
+            },
+            Stage::Leaving { rubbish } => match receive(&self.socket, &mut [0; 16 * 1024]) {
+                Ok(read) if read > 0 && read < *rubbish => *rubbish -= read,
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                _ => self.stage = Stage::Gone,
+            },
+            // It has hung up meanwhile.
+            Stage::Asking(_) => self.stage = Stage::Gone,
+            Stage::Gone => {}
+        }
+    }
+}
+
+impl AsFd for Client {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// For a user who means that clients may take their time, a year is long enough.
+fn after(now: Instant, duration: Duration) -> Instant {
+    now + duration.min(Duration::from_secs(365 * 24 * 3600))
+}
+
+enum Why {
+    Gone,
+    Wrong(Refusal),
+}
+
+fn read_request(socket: &OwnedFd, request: &mut Vec<u8>) -> Result<Option<Request>, Why> {
+    let mut piece = [0; 2048];
+    match receive(socket, &mut piece) {
+        Ok(0) if request.is_empty() => Err(Why::Gone),
+        Ok(0) => Err(Why::Wrong(refuse(Status::BadRequest, "the request ends in the middle"))),
+        Ok(read) => {
+            let room = MAX_REQUEST - request.len();
+            request.extend_from_slice(&piece[..read.min(room)]);
+            http::parse(request).map_err(Why::Wrong)
+        }
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(_) => Err(Why::Gone),
+    }
+}
+
+fn receive(socket: &OwnedFd, room: &mut [u8]) -> rustix::io::Result<usize> {
+    rustix::net::recv(socket, room, RecvFlags::DONTWAIT).map(|(read, _)| read)
+}
+
+fn send(socket: &OwnedFd, bytes: &[u8]) -> rustix::io::Result<usize> {
+    rustix::net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
+}
+
+/// Tells somebody that there is no room, and hangs up.
+pub(super) fn turn_away(socket: &OwnedFd, sentence: &str) {
+    // Read first: who hangs up with something unread breaks the connection.
+    let _ = receive(socket, &mut [0; MAX_REQUEST]);
+    let mut answer = Answer::refusal(refuse(Status::Unavailable, sentence));
+    let _ = answer.send(|bytes| send(socket, bytes));
+}

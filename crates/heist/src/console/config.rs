@@ -1,0 +1,288 @@
+//! What is wished for, and what becomes of it.
+
+use super::error::StartError;
+use super::place::{self, Listener};
+use super::server::Server;
+use super::source::Source;
+use super::stalls::RecentStalls;
+use crate::env::log;
+use crate::scheduler::{self, Scheduler};
+use crate::task::tracker::Tracker;
+use rustix::event::{EventfdFlags, eventfd};
+use std::env::{self, VarError};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+const VARIABLE: &str = "HEIST_CONSOLE";
+
+/// Guessed: some 200 bytes each, and more than anybody looks at.
+const MAX_TASKS: usize = 65_536;
+/// Guessed: nobody who means well is that slow on his own machine.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where a runtime's console listens, and its limits; see
+/// [`Builder::console`](crate::runtime::Builder::console).
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub(super) place: Place,
+    pub(super) max_tasks: usize,
+    pub(super) client_timeout: Duration,
+    records: bool,
+}
+
+/// Where to listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The socket of this process.
+    Own,
+    Path(PathBuf),
+    /// A path that was not meant for one runtime only: the second adds a number.
+    SharedPath(PathBuf),
+    Tcp(SocketAddr),
+}
+
+impl Config {
+    /// On the socket where `heist top` looks for it: `$XDG_RUNTIME_DIR/heist/<pid>.sock`, or without
+    /// that variable `/tmp/heist-<uid>/<pid>.sock`. Further runtimes of the process have `<pid>-2.sock`
+    /// and so on.
+    pub fn new() -> Self {
+        Self::at(Place::Own)
+    }
+
+    /// On a Unix socket with this path. Only this user can connect.
+    pub fn unix(path: impl Into<PathBuf>) -> Self {
+        Self::at(Place::Path(path.into()))
+    }
+
+    /// On a TCP port of this machine; port 0 means a free one. Every user of the machine can connect.
+    /// For an address that is not loopback [`build`](crate::runtime::Builder::build) returns
+    /// [`StartError::NotLoopback`].
+    pub fn tcp(address: impl Into<SocketAddr>) -> Self {
+        Self::at(Place::Tcp(address.into()))
+    }
+
+    fn at(place: Place) -> Self {
+        Config { place, max_tasks: MAX_TASKS, client_timeout: CLIENT_TIMEOUT, records: true }
+    }
+
+    /// So many tasks are watched one by one, at the same time; 65 536 unless said otherwise. Those
+    /// that come when there are as many are counted, and no more. A watched task needs some 200 bytes.
+    pub fn max_tasks(mut self, count: usize) -> Self {
+        self.max_tasks = count;
+        self
+    }
+
+    /// After so long a client is sent away that has not sent its request, or has not taken the answer;
+    /// 10 seconds unless said otherwise.
+    pub fn client_timeout(mut self, timeout: Duration) -> Self {
+        self.client_timeout = timeout;
+        self
+    }
+
+    /// Whether the runtime records what its workers do, so that clients can have a trace of it; so unless
+    /// said otherwise. How, and what that costs, is told at
+    /// [`Builder::trace`](crate::runtime::Builder::trace); what is said there goes before this.
+    pub fn record(mut self, is_so: bool) -> Self {
+        self.records = is_so;
+        self
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where a console listens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Address {
+    /// A Unix socket with this path.
+    Unix(PathBuf),
+    /// A TCP port.
+    Tcp(SocketAddr),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => path.display().fmt(f),
+            Address::Tcp(address) => address.fmt(f),
+        }
+    }
+}
+
+/// What a builder knows: nothing, and then the environment decides, or what the user has said.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish(pub(crate) Option<Config>);
+
+impl Wish {
+    /// Begins to listen, and has the runtime count what will be asked for. What the environment asks for
+    /// and cannot be had is a warning.
+    pub(crate) fn prepare(&self, runtime: &mut scheduler::Config) -> Result<Prepared, StartError> {
+        let (config, is_own) = match &self.0 {
+            Some(config) => (config.clone(), true),
+            None => match from_variable(env::var(VARIABLE)) {
+                Ok(None) => return Ok(Prepared(None)),
+                Ok(Some(config)) => (config, false),
+                Err(message) => {
+                    log::no_console(&message);
+                    return Ok(Prepared(None));
+                }
+            },
+        };
+        match place::listen(&config.place) {
+            Ok(listener) => Ok(Prepared(Some(Ready::new(config, listener, runtime)))),
+            Err(error) if is_own => Err(error),
+            Err(error) => {
+                log::no_console(&format!("{VARIABLE}: {error}"));
+                Ok(Prepared(None))
+            }
+        }
+    }
+}
+
+/// What the variable asks for, if anything.
+fn from_variable(variable: Result<String, VarError>) -> Result<Option<Config>, String> {
+    let text = match variable {
+        Ok(text) => text,
+        Err(VarError::NotPresent) => return Ok(None),
+        // A path may be anything.
+        Err(VarError::NotUnicode(path)) => {
+            return Ok(Some(Config::at(Place::SharedPath(path.into()))));
+        }
+    };
+    match text.trim() {
+        "" | "0" => Ok(None),
+        "1" => Ok(Some(Config::new())),
+        path if path.contains('/') => Ok(Some(Config::at(Place::SharedPath(path.into())))),
+        other => match other.parse::<SocketAddr>() {
+            Ok(address) => Ok(Some(Config::tcp(address))),
+            Err(_) => Err(format!(
+                "{VARIABLE}={text}: set it to 1, to the path of a socket (with a / in it), or to a \
+                 loopback address and port like 127.0.0.1:9100"
+            )),
+        },
+    }
+}
+
+/// It listens, and answers nobody yet.
+pub(crate) struct Prepared(Option<Ready>);
+
+struct Ready {
+    config: Config,
+    listener: Listener,
+    stalls: Arc<RecentStalls>,
+}
+
+impl Ready {
+    fn new(config: Config, listener: Listener, runtime: &mut scheduler::Config) -> Self {
+        let stalls = Arc::new(RecentStalls::default());
+        stalls.listen(&mut runtime.stall);
+        runtime.console = Some(listener.address().clone());
+        runtime.tracker = Some(Tracker::new(config.max_tasks));
+        Ready { config, listener, stalls }
+    }
+}
+
+impl Prepared {
+    /// Whether there should be a recorder, though nobody else asks for one.
+    pub(crate) fn records(&self) -> bool {
+        self.0.as_ref().is_some_and(|ready| ready.config.records)
+    }
+
+    /// Begins to answer.
+    pub(crate) fn start(self, scheduler: &Scheduler) -> io::Result<Console> {
+        let Some(Ready { config, listener, stalls }) = self.0 else { return Ok(Console(None)) };
+        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let source = Source::new(scheduler.clone(), stalls);
+        let server = Server::new(listener, Arc::clone(&stop), source, config.client_timeout);
+        let thread = thread::Builder::new().name("heist-console".into());
+        let thread = thread.spawn(move || server.run())?;
+        Ok(Console(Some(Started { stop, thread: Some(thread) })))
+    }
+}
+
+/// A console, if there is one. Dropping it ends it, and waits for that.
+#[derive(Debug, Default)]
+pub(crate) struct Console(Option<Started>);
+
+#[derive(Debug)]
+struct Started {
+    stop: Arc<OwnedFd>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Console {
+    /// Has it end, and waits for nothing.
+    pub(crate) fn stop(&mut self) {
+        if let Some(started) = &mut self.0 {
+            started.ring();
+            started.thread = None;
+        }
+    }
+}
+
+impl Started {
+    fn ring(&self) {
+        // Fails only if it has been rung more often than a counter can hold.
+        let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.ring();
+        // It does not panic; and if it did there would be nothing to do about it.
+        self.thread.take().into_iter().for_each(|thread| _ = thread.join());
+    }
+}
+
+/// With a number at its end, for the second runtime of a process and all others.
+pub(super) fn numbered(path: &Path, number: usize) -> PathBuf {
+    match number {
+        1 => path.to_owned(),
+        _ => {
+            let mut path = path.as_os_str().to_owned();
+            path.push(format!(".{number}"));
+            path.into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_is_a_switch_a_path_or_a_port() {
+        let place = |text: &str| from_variable(Ok(text.into())).map(|c| c.map(|c| c.place));
+        assert_eq!(from_variable(Err(VarError::NotPresent)).map(|c| c.is_none()), Ok(true));
+        for off in ["", " ", "0"] {
+            assert_eq!(place(off), Ok(None));
+        }
+        assert_eq!(place("1"), Ok(Some(Place::Own)));
+        assert_eq!(place("./x"), Ok(Some(Place::SharedPath("./x".into()))));
+        let tcp = |text: &str| Ok(Some(Place::Tcp(text.parse().unwrap())));
+        assert_eq!(place(" 127.0.0.1:80 "), tcp("127.0.0.1:80"));
+        // Refused later on, with the others.
+        assert_eq!(place("1.2.3.4:80"), tcp("1.2.3.4:80"));
+        for nonsense in ["yes", "2", "localhost:80", "127.0.0.1", "127.0.0.1:65536"] {
+            let message = place(nonsense).unwrap_err();
+            assert!(message.starts_with(&format!("HEIST_CONSOLE={nonsense}: set it to 1")));
+        }
+    }
+
+    #[test]
+    fn the_second_path_has_a_number() {
+        assert_eq!(numbered(Path::new("/x/y"), 1), Path::new("/x/y"));
+        assert_eq!(numbered(Path::new("/x/y"), 2), Path::new("/x/y.2"));
+    }
+}

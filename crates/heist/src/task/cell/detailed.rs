@@ -1,0 +1,104 @@
+//! Tasks of which more is known: a name, numbers for the console, or both.
+//!
+//! All others have no room for that, and pay nothing. What differs from them is in the vtable, so that a
+//! future's code exists once.
+
+use super::{Cell, Header, Ran, VTable, displace, place};
+use crate::task::names::Name;
+use crate::task::tracker::Tracked;
+use crate::task::{Id, JoinError, Schedule};
+use std::future::Future;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// What is known of a task beside its id and where it was spawned.
+pub(in crate::task) struct Details {
+    pub(in crate::task) name: Option<Name>,
+    pub(in crate::task) tracked: Option<Tracked>,
+}
+
+#[repr(C)]
+struct DetailedCell<F: Future, S: Schedule> {
+    cell: Cell<F, S>,
+    details: Details,
+}
+
+/// As [`allocate`](super::allocate), with details.
+pub(in crate::task) fn allocate_detailed<F, S>(
+    future: F,
+    id: Id,
+    spawned_at: &'static Location<'static>,
+    details: Details,
+) -> NonNull<Header>
+where
+    F: Future,
+    S: Schedule,
+{
+    let mut cell = Cell::<F, S>::new(future, id, spawned_at);
+    cell.header.vtable = DetailedCell::<F, S>::VTABLE;
+    place(DetailedCell { cell, details })
+}
+
+impl<F: Future, S: Schedule> DetailedCell<F, S> {
+    /// What is not here is done with the cell inside of this one.
+    const VTABLE: &'static VTable = &VTable {
+        run: Self::run,
+        cancel: Self::cancel,
+        schedule: Self::schedule,
+        name: Self::name,
+        dealloc: Self::dealloc,
+        ..*Cell::<F, S>::VTABLE
+    };
+
+    /// # Safety
+    /// `header` is that of a live `DetailedCell<F, S>`, and the reference does not outlive it.
+    unsafe fn details<'a>(header: NonNull<Header>) -> &'a Details {
+        // SAFETY: (T5) the header is the first field. The details are written before the task is known to
+        // anybody, and never again; no reference to the rest of the cell is made here.
+        unsafe { &(*header.cast::<Self>().as_ptr()).details }
+    }
+
+    unsafe fn run(header: NonNull<Header>, scheduler: NonNull<()>) -> Ran<()> {
+        // SAFETY: (T5) the vtable belongs to this type, and the caller has a reference until the poll.
+        let tracked = unsafe { Self::details(header) }.tracked.as_ref();
+        // A share of its own: when the poll is over the task may be gone.
+        let stats = tracked.map(Tracked::share);
+        let poll = stats.as_ref().map(|stats| stats.poll_begins());
+        // SAFETY: (T2) passed on to the caller.
+        let ran = unsafe { Cell::<F, S>::run(header, scheduler) };
+        if let (Some(stats), Some(poll)) = (stats, poll) {
+            stats.poll_ends(poll, &ran);
+        }
+        ran
+    }
+
+    unsafe fn cancel(header: NonNull<Header>, why: JoinError) {
+        // SAFETY: (T5) the vtable belongs to this type, and the caller has a reference until the next call.
+        let tracked = unsafe { Self::details(header) }.tracked.as_ref();
+        let stats = tracked.map(Tracked::share);
+        // SAFETY: (T2) passed on to the caller.
+        unsafe { Cell::<F, S>::cancel_held(header, why) };
+        stats.iter().for_each(|stats| stats.end());
+    }
+
+    unsafe fn schedule(header: NonNull<Header>) {
+        // SAFETY: (T4) the vtable belongs to this type; the task is in no queue yet, so it is alive.
+        let tracked = unsafe { Self::details(header) }.tracked.as_ref();
+        tracked.iter().for_each(|tracked| tracked.woken());
+        // SAFETY: (T4) passed on to the caller.
+        unsafe { Cell::<F, S>::schedule(header) };
+    }
+
+    unsafe fn name(header: NonNull<Header>) -> Option<NonNull<str>> {
+        // SAFETY: (T5) the vtable belongs to this type, and the caller has a reference.
+        let name = unsafe { Self::details(header) }.name.as_ref();
+        name.map(|name| NonNull::from(&**name))
+    }
+
+    unsafe fn dealloc(header: NonNull<Header>) {
+        // SAFETY: (T5) the vtable belongs to this type.
+        unsafe { Cell::<F, S>::of(header) }.show_end();
+        // SAFETY: (T5) placed by allocate_detailed(), and the last reference is gone.
+        unsafe { displace::<Self>(header) };
+    }
+}

@@ -1,0 +1,159 @@
+//! Numbers of single tasks, for the console.
+//!
+//! A runtime with a console has a tracker, and each of its tasks, up to a limit, a share of a [`Stats`] in its
+//! details. The other share is in the tracker's table, where whoever asks finds all of them without
+//! touching a task. Tasks of other runtimes pay one branch when they are spawned.
+
+mod histogram;
+mod stats;
+
+pub(crate) use histogram::{Histogram, limit_of};
+pub(crate) use stats::{Stats, TaskState, View};
+
+use super::Id;
+use super::cell::Ran;
+use super::id::BLOCK;
+use crate::env::Clock;
+use slab::Slab;
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Guessed. A thread has ids of a block for itself, and each block is in one of these: threads that spawn at
+/// the same time seldom meet, and who reads a shard keeps few of them waiting, and not for long.
+const SHARDS: usize = 64;
+/// So many places of a shard are looked at with its lock held: about a microsecond. Guessed.
+const AT_ONCE: usize = 64;
+
+/// Whether any runtime of this process has ever had a tracker.
+static IS_ANYWHERE: AtomicBool = AtomicBool::new(false);
+
+/// Whether a runtime may have a tracker. For ordinary programs all that is asked.
+#[inline(always)]
+pub(crate) fn is_anywhere() -> bool {
+    // Relaxed: whoever has a runtime with a tracker has seen it built.
+    IS_ANYWHERE.load(Ordering::Relaxed)
+}
+
+/// The tasks of a runtime, and what is known of them all.
+pub(crate) struct Tracker {
+    shards: [Mutex<Slab<Arc<Stats>>>; SHARDS],
+    count: AtomicUsize,
+    limit: usize,
+    /// Whether there have ever been too many.
+    was_full: AtomicBool,
+    epoch: Clock,
+    pub(crate) poll_times: Histogram,
+    pub(crate) delays: Histogram,
+}
+
+impl Tracker {
+    /// Of at most so many tasks at the same time.
+    pub(crate) fn new(limit: usize) -> Arc<Self> {
+        IS_ANYWHERE.store(true, Ordering::Relaxed);
+        Arc::new(Tracker {
+            shards: std::array::from_fn(|_| Mutex::new(Slab::new())),
+            count: AtomicUsize::new(0),
+            limit,
+            was_full: AtomicBool::new(false),
+            epoch: Clock::now(),
+            poll_times: Histogram::new(),
+            delays: Histogram::new(),
+        })
+    }
+
+    /// A new task; `None` if there are too many already.
+    pub(super) fn track(
+        self: &Arc<Self>,
+        id: Id,
+        spawned_at: &'static Location<'static>,
+        name: Option<Arc<str>>,
+    ) -> Option<Tracked> {
+        // Relaxed, as all that follows: it limits memory, and nothing else depends on it.
+        if self.count.fetch_add(1, Ordering::Relaxed) >= self.limit {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+            self.was_full.store(true, Ordering::Relaxed);
+            return None;
+        }
+        let mut shard = self.shard(shard_of(id));
+        let entry = shard.vacant_entry();
+        let place = entry.key();
+        let stats = Arc::new(Stats::new(Arc::clone(self), place, id, spawned_at, name));
+        entry.insert(Arc::clone(&stats));
+        Some(Tracked(stats))
+    }
+
+    /// How many tasks are tracked.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed).min(self.limit)
+    }
+
+    /// Whether there have ever been more tasks than could be tracked.
+    pub(crate) fn was_full(&self) -> bool {
+        self.was_full.load(Ordering::Relaxed)
+    }
+
+    /// All tasks that are tracked, some at a time, so that nobody waits long for who asks. No lock is held
+    /// while `each` is called.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(Arc<Stats>)) {
+        let mut some = Vec::with_capacity(AT_ONCE);
+        for shard in 0..SHARDS {
+            let mut place = 0;
+            while place < self.shard(shard).capacity() {
+                let places = place..place + AT_ONCE;
+                let table = self.shard(shard);
+                some.extend(places.filter_map(|place| table.get(place).cloned()));
+                drop(table);
+                some.drain(..).for_each(&mut each);
+                place += AT_ONCE;
+            }
+        }
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        u64::try_from(Clock::now().since(self.epoch).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn remove(&self, id: Id, place: usize) {
+        let removed = self.shard(shard_of(id)).try_remove(place);
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        debug_assert!(removed.is_some_and(|stats| stats.id == id), "each has a place to itself");
+    }
+
+    fn shard(&self, index: usize) -> MutexGuard<'_, Slab<Arc<Stats>>> {
+        // Nothing panics with the lock held.
+        self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn shard_of(task: Id) -> usize {
+    (task.number().get() / BLOCK) as usize % SHARDS
+}
+
+impl std::fmt::Debug for Tracker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tracker").field("count", &self.count()).finish_non_exhaustive()
+    }
+}
+
+/// What a task has of its numbers. They leave the table when the task ends, or at the latest with this.
+pub(super) struct Tracked(Arc<Stats>);
+
+impl Tracked {
+    pub(super) fn share(&self) -> Arc<Stats> {
+        Arc::clone(&self.0)
+    }
+
+    pub(super) fn woken(&self) {
+        self.0.woken();
+    }
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
