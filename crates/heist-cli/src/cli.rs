@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::convert::TraceArgs;
 use crate::{demo, doctor};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -21,6 +22,8 @@ enum Command {
     Demo(demo::Args),
     /// Say what is wrong with a program, why, and what to do.
     Doctor(doctor::Args),
+    /// Work with traces.
+    Trace(TraceArgs),
     /// Print the completions for a shell.
     Completions {
         /// For which shell.
@@ -34,6 +37,7 @@ impl Cli {
         match self.command.unwrap_or_else(|| Command::Demo(demo::Args::default())) {
             Command::Demo(args) => demo::run(&args),
             Command::Doctor(args) => doctor::run(&args),
+            Command::Trace(arguments) => arguments.run(),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
                 Ok(ExitCode::SUCCESS)

@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `cli` | the command line |
+//! | `convert` | `heist trace convert`: traces as pages and for Perfetto |
 //! | `demo` | a tour on this machine |
 //! | [`doctor`] | what is wrong with a program, and why |
 //! | [`live`] | talking to the consoles of running programs |
@@ -13,6 +14,7 @@
 #![warn(missing_docs)]
 
 mod cli;
+mod convert;
 mod demo;
 pub mod doctor;
 pub mod live;

@@ -160,8 +160,11 @@ impl Replay {
     /// were at work have done something else.
     fn confirm(&mut self, event: &Event) -> Result<(), String> {
         let Lane::Worker(number) = event.lane else { return Ok(()) };
-        let is_in_between =
-            matches!(event.kind, EventKind::WakeWorker { .. } | EventKind::Overflow { .. });
+        // These are recorded before who has submitted something looks whom to wake.
+        let is_in_between = matches!(
+            event.kind,
+            EventKind::WakeWorker { .. } | EventKind::Overflow { .. } | EventKind::SpawnedAt { .. }
+        );
         if is_in_between || !self.is_work_left_alone() {
             return Ok(());
         }

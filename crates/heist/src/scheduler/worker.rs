@@ -4,6 +4,7 @@ mod jobs;
 mod pinned;
 mod rest;
 mod seated;
+mod watched;
 
 use super::pace::Pace;
 use super::producer::producer;
@@ -11,13 +12,12 @@ use super::refused::one_after_the_other;
 use super::remotes::{Queues, Remote};
 use super::shared::{Runnable, Scheduler, Shared};
 use super::steal::{Found, Search};
-use super::trace::id;
 use crate::canary;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList, coop};
-use crate::trace::{self, EventKind, Outcome, PollSource, Scribe};
+use crate::trace::{self, EventKind, PollSource, Scribe};
 use heist_deque::ring::{self, Full};
 use jobs::Jobs;
 pub(crate) use jobs::with_here;
@@ -34,6 +34,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use watched::Watch;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -76,8 +77,7 @@ pub(crate) struct Local {
     counters: Arc<WorkerCounters>,
     /// Who writes down what it does, if anybody does.
     scribe: Option<Arc<Scribe>>,
-    /// Whether polls are timed or written down.
-    is_watched: bool,
+    watch: Watch,
 }
 
 struct Core {
@@ -176,7 +176,7 @@ impl Worker {
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 jobs: Jobs::new(queues.jobs),
-                is_watched: scribe.is_some() || counters.poll_times.is_some(),
+                watch: Watch::new(scribe.is_some(), counters.poll_times.is_some()),
                 scribe,
                 counters,
             },
@@ -382,9 +382,9 @@ impl Local {
     ) {
         let counters = &self.counters;
         self.remote().own.running.set(&task);
-        let ran = match self.is_watched {
-            false => task.run(scheduler),
-            true => self.run_watched(task, source, scheduler),
+        let ran = match self.watch {
+            Watch::Nobody => task.run(scheduler),
+            _ => self.run_watched(task, source, scheduler),
         };
         if self.is_aside.get() {
             self.come_back();
@@ -396,39 +396,6 @@ impl Local {
                 counters.again.add(1);
                 put(self, task);
             }
-        }
-    }
-
-    fn run_watched(
-        &self,
-        task: Runnable,
-        source: PollSource,
-        scheduler: &Scheduler,
-    ) -> Ran<Runnable> {
-        let number = task.id().number().get();
-        if let Some(scribe) = &self.scribe {
-            scribe.begin_poll(number, source, task.spawned_at());
-        }
-        let ran = match &self.counters.poll_times {
-            None => task.run(scheduler),
-            Some(histogram) => histogram.time(|| task.run(scheduler)),
-        };
-        if let Some(scribe) = &self.scribe {
-            let outcome = match ran {
-                Ran::Done => Outcome::Done,
-                Ran::Waits => Outcome::Waits,
-                Ran::Again(_) => Outcome::Again,
-            };
-            scribe.end_poll(number, source, outcome);
-        }
-        ran
-    }
-
-    /// For what is rare.
-    #[inline]
-    fn record(&self, kind: impl FnOnce() -> EventKind) {
-        if let Some(scribe) = &self.scribe {
-            scribe.record(kind());
         }
     }
 
@@ -544,9 +511,7 @@ impl Local {
     #[inline]
     fn spawn(&self, task: Runnable) {
         self.counters.spawned.add(1);
-        if let Some(scribe) = &self.scribe {
-            scribe.spawned(task.id().number().get(), task.spawned_at());
-        }
+        self.record_spawn(&task);
         self.to_slot(task);
     }
 
@@ -554,9 +519,7 @@ impl Local {
     #[inline]
     fn wake(&self, task: Runnable) {
         self.counters.woken.add(1);
-        if let Some(scribe) = &self.scribe {
-            scribe.note(EventKind::Wake { task: id(&task) });
-        }
+        self.record_wake(&task);
         self.to_slot(task);
     }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 /// What is kept for each worker unless said otherwise: some hundred thousand events.
 const CAPACITY: usize = 1 << 20;
-/// Less is not worth it.
+/// Less is not worth it, and more is a mistake.
 const LEAST: usize = 4096;
+const MOST: usize = 1 << 30;
 const WORD: usize = size_of::<u64>();
 
 /// What a runtime records of itself; see [`Builder::trace`](crate::runtime::Builder::trace).
@@ -59,7 +60,7 @@ impl Config {
     }
 
     /// How much memory there is for the record of each worker, in bytes; 1 MiB unless said otherwise. It is
-    /// rounded up to a power of two, and to 4 KiB at least. An event takes 8 bytes, or 16 with its time.
+    /// rounded up to a power of two, and is 4 KiB at least and 1 GiB at most. An event takes 8 bytes, or 16 with its time.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self
@@ -114,7 +115,6 @@ impl Config {
     }
 
     pub(super) fn words(&self) -> usize {
-        let bytes = self.capacity.max(LEAST).checked_next_power_of_two();
-        bytes.unwrap_or(usize::MAX / 2 + 1) / WORD
+        self.capacity.clamp(LEAST, MOST).next_power_of_two() / WORD
     }
 }

@@ -1,7 +1,6 @@
 //! The words that one thread has written last. The protocol is told in `README.md`.
 
 use crate::canary;
-use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicU64, Ordering, fence};
 
 #[cfg(all(test, loom))]
@@ -11,9 +10,9 @@ mod tests;
 
 /// Words in a circle: one thread at a time writes, any thread copies, and the oldest are overwritten.
 pub(crate) struct Ring {
-    words: Box<[AtomicU64]>,
     /// How many words have been written. Written by the writer alone, after the word.
-    position: CachePadded<AtomicU64>,
+    position: AtomicU64,
+    words: Box<[AtomicU64]>,
 }
 
 /// What was in a ring.
@@ -29,8 +28,8 @@ impl Ring {
     pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity.max(2).next_power_of_two();
         Ring {
+            position: AtomicU64::new(0),
             words: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
-            position: CachePadded::new(AtomicU64::new(0)),
         }
     }
 

@@ -9,14 +9,18 @@ use crate::metrics::Counter;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 /// After so many words without a time comes one. Chosen by `yield_many`; see the README.
-const BATCH: u64 = 128;
-/// Reading the clock may take one of so many parts of the time. As above.
-const SHARE: u64 = 64;
-/// What a reading costs, in nanoseconds, with what is written beside it. Measured, roughly.
-const COST: u64 = 50;
+const BATCH: u64 = 256;
+/// Recording may take one of so many parts of the time. As above.
+const SHARE: u64 = 24;
+/// What a word costs, and a reading of the clock with what is written beside it, in nanoseconds. Measured, roughly.
+const COST_OF_WORD: u64 = 3;
+const COST_OF_READING: u64 = 75;
 /// With credit for so many readings polls are timed one by one. Guessed.
-const ENOUGH: u64 = 128 * COST;
+const ENOUGH: u64 = 128 * COST_OF_READING;
 /// More credit than this is not given, in nanoseconds: after something that took long polls are timed for a
 /// while, not for ever. Guessed.
 const MOST: u64 = 1_000_000;
@@ -26,15 +30,16 @@ const CPU_PACE: u64 = 1_000_000;
 const TOLD: usize = 256;
 
 /// The record of one worker. One thread at a time writes: the one that runs the worker, or whoever has the lock
-/// around it.
+/// around it. What each poll needs is in one cache line, which is nobody else's.
+#[repr(C, align(128))]
 pub(crate) struct Scribe {
     /// The poll that goes on and has not been recorded, as the word that would begin it; else 0.
     pending: Counter,
-    /// Whether every poll is timed, at the moment.
-    is_precise: AtomicBool,
     /// At this position it is time to read the clock.
     next_reading: Counter,
     ring: Ring,
+    /// Whether every poll is timed, at the moment.
+    is_precise: AtomicBool,
     /// When the clock was read last.
     last_reading: Counter,
     /// When the thread's CPU time is asked for next.
@@ -53,15 +58,20 @@ pub(crate) struct Scribe {
     told_until: Counter,
 }
 
+/// A poll that goes on.
+#[derive(Clone, Copy)]
+#[must_use = "it comes to its end"]
+pub(crate) struct Begun(Word);
+
 /// For what happens with every task.
 impl Scribe {
     /// For so many words. Times are those since `start`; if it `is_exact` every event has one.
     pub(super) fn new(capacity: usize, start: Clock, is_exact: bool) -> Self {
         Scribe {
             pending: Counter::default(),
-            is_precise: AtomicBool::new(is_exact),
             next_reading: Counter::default(),
             ring: Ring::new(capacity),
+            is_precise: AtomicBool::new(is_exact),
             last_reading: Counter::default(),
             next_cpu_time: Counter::default(),
             credit: Counter::default(),
@@ -80,30 +90,31 @@ impl Scribe {
         self
     }
 
-    /// A poll begins.
+    /// A poll begins. What is returned is to [end](Self::end_poll) it.
     #[inline(always)]
     pub(crate) fn begin_poll(
         &self,
         task: u64,
         source: PollSource,
         spawned_at: &'static Location<'static>,
-    ) {
-        let start = EventKind::PollStart { task: TaskId(task), source };
+    ) -> Begun {
+        let start = Word::poll_start(TaskId(task), source);
         if self.is_precise() {
-            return self.begin_timed(task, start, spawned_at);
+            self.begin_timed(start, spawned_at);
+        } else {
+            self.pending.set(start.0);
         }
-        self.pending.set(Word::of(start).0.0);
+        Begun(start)
     }
 
     /// It has ended.
     #[inline(always)]
-    pub(crate) fn end_poll(&self, task: u64, source: PollSource, outcome: Outcome) {
-        let task = TaskId(task);
+    pub(crate) fn end_poll(&self, begun: Begun, outcome: Outcome) {
         if self.pending.get() == 0 {
-            return self.end_begun(EventKind::PollEnd { task, outcome });
+            return self.end_begun(begun.0, outcome);
         }
         self.pending.set(0);
-        let position = self.ring.push(Word::polled(task, source, outcome).0);
+        let position = self.ring.push(begun.0.ended(outcome).0);
         if position >= self.next_reading.get() {
             self.mark();
         }
@@ -155,7 +166,7 @@ impl Scribe {
 
     /// What happens in a poll stands behind its beginning.
     #[inline(always)]
-    fn begin_pending(&self) {
+    pub(crate) fn begin_pending(&self) {
         let pending = self.pending.get();
         if pending != 0 {
             self.pending.set(0);
@@ -163,15 +174,18 @@ impl Scribe {
         }
     }
 
+    #[cold]
     #[inline(never)]
-    fn begin_timed(&self, task: u64, start: EventKind, spawned_at: &'static Location<'static>) {
-        self.tell_now_and_then(task, spawned_at);
+    fn begin_timed(&self, start: Word, spawned_at: &'static Location<'static>) {
+        self.tell_now_and_then(start.task().0, spawned_at);
         let now = self.read_clock();
-        self.write_at(now, start);
+        self.ring.push(Word::time(now).0);
+        self.ring.push(start.0);
     }
 
     #[inline(never)]
-    fn end_begun(&self, end: EventKind) {
+    fn end_begun(&self, begun: Word, outcome: Outcome) {
+        let end = EventKind::PollEnd { task: begun.task(), outcome };
         if !self.is_precise() {
             self.write(end);
             if self.ring.position() >= self.next_reading.get() {
@@ -180,9 +194,9 @@ impl Scribe {
             return;
         }
         let now = self.read_clock();
-        let is_mine = !matches!(end, EventKind::PollEnd { outcome: Outcome::Done, .. });
-        // Others may have gone on with the task before this was read; when it ended, nobody does.
-        let at = if self.is_exact && is_mine { self.returned_at.get() } else { now };
+        // Others may have gone on with the task before this was read, unless it has ended.
+        let is_late = self.is_exact && outcome != Outcome::Done;
+        let at = if is_late { self.returned_at.get() } else { now };
         self.write_at(at, end);
     }
 }
@@ -254,8 +268,8 @@ impl Scribe {
         // If more has been written meanwhile it is another poll's beginning.
         if pending != 0 && self.ring.position() == end {
             // Polls before it were no longer than others: this one is as old as it may be.
-            let since = end.saturating_sub(self.next_reading.get().saturating_sub(BATCH));
-            let estimate = self.last_reading.get() + since * self.nanos_per_word.get();
+            let since = self.words_since_reading() * self.nanos_per_word.get();
+            let estimate = self.last_reading.get() + since;
             copied.words.push(Word::mark(estimate.min(self.nanos())).0);
             copied.words.push(pending);
         }
@@ -270,11 +284,18 @@ impl Scribe {
         u64::try_from(Clock::now().since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The time that has passed since the last reading has earned a part of itself.
+    /// How many words have been written since the clock was read.
+    fn words_since_reading(&self) -> u64 {
+        (self.ring.position() + BATCH).saturating_sub(self.next_reading.get().max(BATCH))
+    }
+
+    /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
+    /// then is paid for.
     fn read_clock(&self) -> u64 {
         let now = self.nanos();
         let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
-        let credit = (self.credit.get() + earned).min(MOST).saturating_sub(COST);
+        let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;
+        let credit = (self.credit.get() + earned).saturating_sub(spent).min(MOST);
         let least = if self.is_precise() { 1 } else { ENOUGH };
         self.last_reading.set(now);
         self.credit.set(credit);

@@ -4,6 +4,7 @@ use super::config::Config;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a dump is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ struct Ends {
     rings: UnixStream,
     on_stall: bool,
     on_panic: bool,
+    /// Should there be no room for one more wish, this is seen by who reads those there are.
+    is_over: AtomicBool,
 }
 
 impl Wishes {
@@ -44,7 +47,8 @@ impl Wishes {
         let (bell, rings) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         let (on_stall, on_panic) = (config.on_stall.is_some(), config.on_panic.is_some());
-        Ok(Wishes(Some(Ends { bell: Arc::new(bell), rings, on_stall, on_panic })))
+        let is_over = AtomicBool::new(false);
+        Ok(Wishes(Some(Ends { bell: Arc::new(bell), rings, on_stall, on_panic, is_over })))
     }
 
     /// A worker is stuck.
@@ -58,7 +62,12 @@ impl Wishes {
 
     /// Nobody will look any more.
     pub(crate) fn end(&self) {
-        self.wish_if(|_| true, Wish::End);
+        let stop = |ends: &Ends| {
+            // Relaxed: the byte behind it, or one that is there already, brings its reader here.
+            ends.is_over.store(true, Ordering::Relaxed);
+            true
+        };
+        self.wish_if(stop, Wish::End);
     }
 
     fn wish_if(&self, is_wanted: impl FnOnce(&Ends) -> bool, wish: Wish) {
@@ -77,7 +86,11 @@ impl Wishes {
         let Some(ends) = &self.0 else { return Wish::End };
         loop {
             let mut byte = [0];
-            match (&ends.rings).read(&mut byte) {
+            let read = (&ends.rings).read(&mut byte);
+            if ends.is_over.load(Ordering::Relaxed) {
+                return Wish::End;
+            }
+            match read {
                 Ok(1) => {
                     if let Some(wish) = Wish::from_byte(byte[0]) {
                         return wish;

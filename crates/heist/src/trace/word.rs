@@ -115,6 +115,20 @@ impl Word {
         Word(Word::of_task(tag::POLLED, task).0 | bits)
     }
 
+    /// The beginning of a poll.
+    #[inline(always)]
+    pub(crate) const fn poll_start(task: TaskId, source: PollSource) -> Self {
+        // Not cut down to its bits: no process spawns so many, and this is done for each poll.
+        debug_assert!(task.0 <= MAX_TASK);
+        Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLL_START)
+    }
+
+    /// The whole poll whose [`poll_start`](Self::poll_start) this is, as [`polled`](Self::polled) has it.
+    #[inline(always)]
+    pub(crate) const fn ended(self, outcome: Outcome) -> Self {
+        Word((self.0 ^ tag::POLL_START ^ tag::POLLED) | outcome_bits(outcome) << OUTCOME_SHIFT)
+    }
+
     /// The first word of [`EventKind::SpawnedAt`].
     #[inline(always)]
     pub(crate) const fn spawned_at(task: TaskId) -> Self {
@@ -132,7 +146,7 @@ impl Word {
         Word::new(tag, task.0 & MAX_TASK)
     }
 
-    const fn task(self) -> TaskId {
+    pub(crate) const fn task(self) -> TaskId {
         TaskId(self.payload() & MAX_TASK)
     }
 
@@ -145,7 +159,7 @@ impl Word {
                 return (Word::spawned_at(task), Some(Word::location(location.0 as u64)));
             }
             EventKind::PollStart { task, source } => {
-                Word(Word::of_task(tag::POLL_START, task).0 | source_bits(source) << SOURCE_SHIFT)
+                Word::poll_start(TaskId(task.0 & MAX_TASK), source)
             }
             EventKind::PollEnd { task, outcome } => {
                 Word(Word::of_task(tag::POLL_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)

@@ -299,6 +299,8 @@ impl Local {
 impl Local {
     /// Does one step of its ordinary work; `None` if the runtime goes down.
     pub(crate) fn step_while_waiting(&self) -> Option<Step> {
+        // What runs now is in the middle of what waits.
+        self.scribe.iter().for_each(|scribe| scribe.begin_pending());
         let step = self.step();
         debug_assert!(step != Step::Unseated, "a seat is lent though threads are fixed");
         (step != Step::Down).then_some(step)

@@ -2,9 +2,8 @@
 
 use super::{LIFO_STREAK, Local};
 use crate::scheduler::shared::{Runnable, Scheduler};
-use crate::scheduler::trace::id;
 use crate::task::TaskList;
-use crate::trace::{EventKind, PollSource};
+use crate::trace::PollSource;
 
 /// After so many pinned tasks the worker takes over its inbox, though its own queue is not empty
 /// (L4). Guessed.
@@ -43,18 +42,14 @@ impl Local {
     /// A pinned task that this worker spawned.
     pub(in crate::scheduler) fn spawn_pinned(&self, task: Runnable) {
         self.counters.spawned.add(1);
-        if let Some(scribe) = &self.scribe {
-            scribe.spawned(task.id().number().get(), task.spawned_at());
-        }
+        self.record_spawn(&task);
         self.pin(task);
     }
 
     /// A pinned task of this worker's that it woke.
     pub(in crate::scheduler) fn wake_pinned(&self, task: Runnable) {
         self.counters.woken.add(1);
-        if let Some(scribe) = &self.scribe {
-            scribe.note(EventKind::Wake { task: id(&task) });
-        }
+        self.record_wake(&task);
         self.pin(task);
     }
 
