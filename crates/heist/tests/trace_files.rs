@@ -265,7 +265,12 @@ fn a_file_cut_anywhere_has_all_its_whole_chunks() {
         for (lane, events) in by_lane(&all_events(&trace).unwrap()) {
             assert!(events.len() <= whole[&lane].len());
             let pairs = events.iter().zip(&whole[&lane]);
-            pairs.for_each(|(cut, whole)| assert_eq!(cut.kind, whole.kind));
+            for (cut, whole) in pairs {
+                assert_eq!(cut.kind, whole.kind);
+                if let EventKind::SpawnedAt { location, .. } = cut.kind {
+                    assert_ne!(trace.text(location), "(unknown)", "its text comes before it");
+                }
+            }
             longest = longest.max(events.len());
         }
     }

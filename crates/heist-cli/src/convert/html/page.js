@@ -328,13 +328,18 @@ function drawArrow(context, arrow, isBold) {
   const [y1, y2] = [laneTop(arrow.fromLane) + LANE / 2, laneTop(arrow.toLane) + LANE / 2];
   const bend = Math.min(60, Math.max(14, Math.abs(x2 - x1) / 2));
   const lift = arrow.fromLane === arrow.toLane ? -LANE * 0.7 : 0;
-  context.strokeStyle = context.fillStyle = colourOf(arrow.kind === STEAL ? "--steal" : "--wake");
-  context.globalAlpha = isBold ? 1 : 0.6;
-  context.lineWidth = isBold ? 2 : 1;
-  context.beginPath();
-  context.moveTo(x1, y1);
-  context.bezierCurveTo(x1 + bend, y1 + lift, x2 - bend, y2 + lift, x2 - 4, y2);
-  context.stroke();
+  const line = (colour, width, alpha) => {
+    [context.strokeStyle, context.lineWidth, context.globalAlpha] = [colour, width, alpha];
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.bezierCurveTo(x1 + bend, y1 + lift, x2 - bend, y2 + lift, x2 - 4, y2);
+    context.stroke();
+  };
+  const colour = colourOf(arrow.kind === STEAL ? "--steal" : "--wake");
+  // An edge, so that it is seen on spans of any colour.
+  line(colourOf("--card"), isBold ? 5 : 3, 0.55);
+  line(colour, isBold ? 2 : 1.25, isBold ? 1 : 0.9);
+  context.fillStyle = colour;
   context.beginPath();
   context.moveTo(x2, y2);
   context.lineTo(x2 - 6, y2 - 3.5);
