@@ -5,8 +5,11 @@ mod programs;
 
 use heist_cli::doctor::{Diagnosis, examine};
 use programs::{Program, healthy, sick};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{self, Command, Output, Stdio};
+use std::thread;
 
 fn ids(diagnosis: &Diagnosis) -> Vec<&str> {
     diagnosis.findings.iter().map(|finding| finding.id).collect()
@@ -165,6 +168,38 @@ fn what_cannot_be_read_is_an_error() {
         assert!(text(&output.stderr).contains(path), "{output:?}");
         assert!(output.stdout.is_empty());
     }
+}
+
+/// Answers one request as a console does.
+fn serve_once(listener: UnixListener, body: Vec<u8>) {
+    let (mut client, _) = listener.accept().expect("somebody comes");
+    let mut request = String::new();
+    BufReader::new(&client).read_line(&mut request).expect("it asks");
+    assert!(request.starts_with("GET /v1/trace "), "{request}");
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+    client.write_all(head.as_bytes()).expect("it listens");
+    client.write_all(&body).expect("it listens");
+}
+
+#[test]
+fn a_running_program_is_asked_for_its_trace() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.sock", process::id()));
+    let listener = UnixListener::bind(&path).expect("a socket can be made");
+    let body = sick::BLOCKING.record();
+    let server = thread::spawn(move || serve_once(listener, body));
+    let output = heist(&["doctor", path.to_str().expect("a path in UTF-8")]);
+    server.join().expect("it was asked");
+    std::fs::remove_file(&path).expect("it is there");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stdout).contains("blocking-call"), "{output:?}");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error() {
+    // No pid is as large as this.
+    let output = heist(&["doctor", "4294967295"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("4294967295"), "{output:?}");
 }
 
 /// What is there of a file that was cut off is examined.

@@ -43,7 +43,7 @@ impl Recorder {
         Ok(Arc::new(Recorder {
             start,
             started: SystemTime::now(),
-            outside: Mutex::new(Scribe::new(words, start, true).without_cpu_times()),
+            outside: Mutex::new(Scribe::new(words, start, true)),
             wishes: Wishes::new(&config)?,
             config,
         }))
@@ -65,7 +65,7 @@ impl Recorder {
     /// For a new worker.
     pub(crate) fn scribe(&self, is_spare: bool) -> Arc<Scribe> {
         let words = self.config.words() / if is_spare { PART_OF_SPARES } else { 1 };
-        Arc::new(Scribe::new(words, self.start, self.config.is_exact))
+        Arc::new(Scribe::new(words, self.start, self.config.is_exact).with_cpu_times())
     }
 
     /// Something that the calling thread does, exactly now, be it one of the workers or not.

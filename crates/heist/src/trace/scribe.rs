@@ -77,7 +77,7 @@ impl Scribe {
             is_precise: AtomicBool::new(is_exact),
             last_reading: Counter::default(),
             read_at: Counter::default(),
-            next_cpu_time: Counter::default(),
+            next_cpu_time: never(),
             credit: Counter::default(),
             nanos_per_word: Counter::default(),
             returned_at: Counter::default(),
@@ -88,9 +88,9 @@ impl Scribe {
         }
     }
 
-    /// Many threads write to it, each about something else: their CPU times would say nothing.
-    pub(super) fn without_cpu_times(self) -> Self {
-        self.next_cpu_time.set(u64::MAX);
+    /// Tells how much CPU time its thread has used, too. Not for what many threads write to.
+    pub(super) fn with_cpu_times(self) -> Self {
+        self.next_cpu_time.set(0);
         self
     }
 
@@ -206,6 +206,12 @@ impl Scribe {
         let at = if is_late { self.returned_at.get() } else { now };
         self.write_at(at, end);
     }
+}
+
+fn never() -> Counter {
+    let never = Counter::default();
+    never.set(u64::MAX);
+    never
 }
 
 /// What is written.

@@ -179,3 +179,19 @@ fn an_exact_poll_ends_when_its_task_returns() {
     let words = items(&scribe);
     assert_eq!(words[words.len() - 4..], [Item::Time(0), start(1), Item::Time(30), end(1)]);
 }
+
+/// CPU time is told where the clock is read, and not each time.
+#[test]
+fn cpu_times_are_told_every_now_and_then() {
+    let clock = StoppedClock::stop();
+    let told = |scribe: Scribe| {
+        for _ in 0..100 {
+            clock.advance(Duration::from_micros(100));
+            scribe.record(EventKind::Park);
+        }
+        let is_cpu_time = |item: &Item| matches!(item, Item::Event(EventKind::CpuTime { .. }));
+        items(&scribe).iter().filter(|item| is_cpu_time(item)).count()
+    };
+    assert_eq!(told(scribe(false)), 0);
+    assert_eq!(told(scribe(false).with_cpu_times()), 10);
+}
