@@ -26,6 +26,8 @@ pub enum Runtime {
     Sequential,
     /// Heist that watches no worker for stalls: what is lost against it, the watching costs.
     HeistUnwatched,
+    /// Heist that records what its workers do: what it loses, the recording costs.
+    HeistTraced,
     /// A process of its own for each sample.
     Go,
     /// Threads with an epoll each, and no runtime: what the system leaves to one.
@@ -36,7 +38,7 @@ impl Runtime {
     /// Runs only if the command line names it: no peer, but another heist, or one that needs
     /// what cargo does not bring along.
     pub fn is_on_demand(self) -> bool {
-        matches!(self, Runtime::HeistUnwatched | Runtime::Go | Runtime::Bare)
+        matches!(self, Runtime::HeistUnwatched | Runtime::HeistTraced | Runtime::Go | Runtime::Bare)
     }
 
     /// As the command line, the table and the JSON spell it.
@@ -53,6 +55,7 @@ impl Runtime {
             Runtime::TokioRayon => "tokio-rayon",
             Runtime::Sequential => "sequential",
             Runtime::HeistUnwatched => "heist-unwatched",
+            Runtime::HeistTraced => "heist-traced",
             Runtime::Go => "go",
             Runtime::Bare => "bare",
         }

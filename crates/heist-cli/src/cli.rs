@@ -1,28 +1,33 @@
 //! The command line.
 
+use crate::convert::TraceArgs;
+use crate::{bench, demo, doctor, top};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
-use crate::bench;
-use crate::top;
-
 /// See what a heist runtime does, and why.
 #[derive(Debug, Parser)]
-#[command(name = "heist", version, arg_required_else_help = true)]
+#[command(name = "heist", version)]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show what the runtime does, on this machine, in a few seconds (also without any command).
+    Demo(demo::Args),
+    /// Say what is wrong with a program, why, and what to do.
+    Doctor(doctor::Args),
+    /// Show what a running program does, live: workers, tasks, stalls.
     Top(top::Args),
-
+    /// Work with traces.
+    Trace(TraceArgs),
+    /// Run heist beside its peers, and write a table and plots.
     Bench(bench::Args),
-
     /// Print the completions for a shell.
     Completions {
         /// For which shell.
@@ -33,8 +38,11 @@ enum Command {
 impl Cli {
     /// Does what it was asked for.
     pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
-        match self.command {
+        match self.command.unwrap_or_else(|| Command::Demo(demo::Args::default())) {
+            Command::Demo(args) => demo::run(&args),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Top(args) => args.run(),
+            Command::Trace(arguments) => arguments.run(),
             Command::Bench(args) => args.run(),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());

@@ -53,6 +53,22 @@ fn a_snapshot_is_understood() {
     }
 }
 
+#[test]
+fn a_trace_is_fetched() {
+    let dir = tempfile::tempdir().unwrap();
+    let rt = runtime(Config::unix(dir.path().join("s")));
+    rt.block_on(rt.spawn(async {})).unwrap();
+    let mut bytes = Vec::new();
+    let length = endpoint(&rt).trace(&mut bytes).unwrap();
+    assert_eq!(length, bytes.len() as u64);
+    assert_eq!(heist::trace::Trace::from_bytes(bytes).unwrap().pid(), std::process::id());
+    let full = endpoint(&rt).trace(&mut &mut [0; 10][..]).unwrap_err();
+    assert!(matches!(full, LiveError::Output(_)), "{full}");
+    let silent = runtime(Config::unix(dir.path().join("t")).record(false));
+    let refused = endpoint(&silent).trace(&mut Vec::new()).unwrap_err();
+    assert!(matches!(refused, LiveError::Refused { status: 404, .. }), "{refused}");
+}
+
 /// What is said to whoever asks there.
 fn error(target: &str) -> String {
     let asked = Endpoint::find(Some(target)).and_then(|found| found.snapshot(&Query::default()));

@@ -148,3 +148,11 @@ pub(crate) const SOURCES_ANY_GENERATION: Canary = Canary::new("sources any gener
 pub(crate) const SOURCES_CLOSE_UNSEEN: Canary = Canary::new("sources close unseen");
 /// A source counts as registered before a reactor watches it.
 pub(crate) const REGISTRATION_EARLY: Canary = Canary::new("registration early");
+/// A record is written before it is visible that its place was used before.
+pub(crate) const TRACE_WORD_RELAXED: Canary = Canary::new("trace word relaxed");
+/// A record counts as written before it is visible.
+pub(crate) const TRACE_POSITION_RELAXED: Canary = Canary::new("trace position relaxed");
+/// A copy of records is used without a look at what was overwritten meanwhile.
+pub(crate) const TRACE_COPY_UNCHECKED: Canary = Canary::new("trace copy unchecked");
+/// A copy keeps the record in whose place one may be half-way.
+pub(crate) const TRACE_COPY_TOO_LONG: Canary = Canary::new("trace copy too long");

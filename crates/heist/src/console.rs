@@ -17,7 +17,8 @@
 //!
 //! A runtime with a console reads the clock twice a poll, and keeps numbers of each task up to a limit
 //! ([`Config::max_tasks`]). Whoever asks, and however often, is served by one thread, which works a
-//! quarter of the time at most and keeps no more than a few MiB for all of its clients.
+//! quarter of the time at most and keeps no more than a few MiB for all of its clients; a trace on its way
+//! is in a file without a name.
 
 mod answers;
 mod client;
@@ -31,6 +32,7 @@ mod server;
 mod snapshot;
 mod source;
 mod stalls;
+mod trace;
 
 pub use config::{Address, Config};
 pub(crate) use config::{Console, Wish};

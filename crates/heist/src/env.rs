@@ -13,9 +13,9 @@ pub use activity::SystemCall;
 pub(crate) use activity::Usage;
 pub(crate) use activity::{Activity, Probe};
 pub(crate) use affinity::Cores;
-pub(crate) use clock::Clock;
 #[cfg(all(test, not(loom)))]
 pub(crate) use clock::StoppedClock;
+pub(crate) use clock::{Clock, cpu_time};
 pub(crate) use parker::Parker;
 pub(crate) use threads::{ThreadSpec, this_thread};
 

@@ -27,6 +27,7 @@
 //! | [`io`] | the traits of I/O and their helpers, from the tokio crate; standard input and output |
 //! | [`process`], [`signal`] | child processes; signals of the system |
 //! | [`console`] | what a running program tells about its runtime, to `heist top`, Prometheus and others |
+//! | [`trace`] | a flight recorder: what each worker did last, dumped to a file and read from it |
 //! | [`sync`] | channels and locks, from the tokio crate without its runtime |
 //!
 //! # Features

@@ -15,6 +15,7 @@ pub(crate) mod timers;
 pub(crate) use errand::Errand;
 pub(crate) use shut_down::ShutDown;
 
+use crate::trace::{self, EventKind};
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
 use heist_sync::Barrier;
@@ -375,11 +376,18 @@ impl<'a> Harvest<'a> {
     pub(crate) fn deliver(mut self) -> bool {
         let Turn { events, wakers } = &mut *self.turn;
         self.reactor.sources.dispatch(events.iter(), wakers);
+        let sources = wakers.len() as u32;
         if self.reactor.timers.next() <= self.now {
             self.reactor.timers.advance(self.now, TIMERS_PER_TURN, wakers);
         }
         if wakers.is_empty() {
             return false;
+        }
+        if !events.is_empty() {
+            trace::record_here(EventKind::IoHarvest { events: events.iter().count() as u32 });
+        }
+        if wakers.len() as u32 > sources {
+            trace::record_here(EventKind::TimersFired { timers: wakers.len() as u32 - sources });
         }
         // A waker may be anybody's code. It finds nothing locked here.
         let mut wakers = std::mem::take(wakers);

@@ -13,6 +13,7 @@ mod pinned;
 mod shutdown_error;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
+mod trace;
 
 pub(crate) use crate::reactor::ShutDown;
 pub use block_in_place::block_in_place;
@@ -62,6 +63,8 @@ pub struct Runtime {
     driver: Option<Driver>,
     /// Whether dropping it waits for what is running.
     waits: bool,
+    /// Dropped last but one: what is running may be recorded.
+    keeper: trace::Keeper,
     /// Dropped last: what is running may need it.
     companion: companion::Owner,
     /// Answers until the end, also while what is running is waited for.
@@ -175,6 +178,7 @@ impl Runtime {
     pub fn shutdown_background(mut self) {
         self.waits = false;
         self.console.stop();
+        self.keeper.waits = false;
         self.close();
     }
 

@@ -21,6 +21,7 @@
 //! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
 //! | `metrics` | the sums of what is counted here and there |
+//! | `trace` | what is recorded here and there, and whose |
 
 pub(crate) mod blocking;
 mod identity;
@@ -41,6 +42,7 @@ mod steal;
 mod sysmon;
 #[cfg(test)]
 mod testing;
+mod trace;
 mod waiting;
 mod worker;
 

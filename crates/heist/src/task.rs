@@ -68,6 +68,10 @@ pub(crate) trait Schedule: Clone + Send + Sync + 'static {
     /// runtime goes down. `None` if the runtime is down.
     fn adopt(&self, task: TaskRef) -> Option<Self::Home>;
 
+    /// A poll was not ready: from now on others may have the task next.
+    #[inline(always)]
+    fn poll_returned(&self) {}
+
     /// The task has ended. Returns whether it was still kept: then the caller has its reference.
     fn release(home: Self::Home) -> bool;
 

@@ -19,6 +19,10 @@ impl Wish {
 pub(crate) struct Prepared;
 
 impl Prepared {
+    pub(crate) fn records(&self) -> bool {
+        false
+    }
+
     pub(crate) fn start(self, _scheduler: &Scheduler) -> io::Result<Console> {
         Ok(Console)
     }

@@ -74,19 +74,24 @@ impl Client {
         }
     }
 
-    /// The time is up.
-    pub(super) fn expire(&mut self, now: Instant) {
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Gone) {
+    /// Whether its answer is in a file.
+    pub(super) fn has_file(&self) -> bool {
+        matches!(&self.stage, Stage::Answering(answer) if answer.is_file())
+    }
+
+    /// The time is up. What cannot be sent at once then is not sent at all.
+    pub(super) fn expire(&mut self) {
+        let refusal = match &self.stage {
             Stage::Reading(_) => {
-                let slow = refuse(Status::RequestTimeout, "the request did not come in time");
-                // What cannot be sent at once is not sent at all.
-                let mut answer = Answer::refusal(slow);
-                let _ = answer.send(|bytes| send(&self.socket, bytes));
-                Stage::Gone
+                Some(refuse(Status::RequestTimeout, "the request did not come in time"))
             }
-            _ => Stage::Gone,
+            Stage::Asking(_) => Some(refuse(Status::Unavailable, "there is much to do; try later")),
+            _ => None,
         };
-        self.deadline = now;
+        if let Some(refusal) = refusal {
+            let _ = Answer::refusal(refusal).send(|bytes| send(&self.socket, bytes));
+        }
+        self.stage = Stage::Gone;
     }
 
     pub(super) fn answer(&mut self, answer: Answer, now: Instant) {
@@ -99,7 +104,10 @@ impl Client {
         match &mut self.stage {
             Stage::Reading(request) => match read_request(&self.socket, request) {
                 Ok(None) => {}
-                Ok(Some(request)) => self.stage = Stage::Asking(request),
+                Ok(Some(request)) => {
+                    self.stage = Stage::Asking(request);
+                    self.deadline = after(now, self.timeout);
+                }
                 Err(Why::Gone) => self.stage = Stage::Gone,
                 Err(Why::Wrong(refusal)) => self.answer(Answer::refusal(refusal), now),
             },

@@ -33,6 +33,7 @@ pub struct Config {
     pub(super) place: Place,
     pub(super) max_tasks: usize,
     pub(super) client_timeout: Duration,
+    records: bool,
 }
 
 /// Where to listen.
@@ -67,7 +68,7 @@ impl Config {
     }
 
     fn at(place: Place) -> Self {
-        Config { place, max_tasks: MAX_TASKS, client_timeout: CLIENT_TIMEOUT }
+        Config { place, max_tasks: MAX_TASKS, client_timeout: CLIENT_TIMEOUT, records: true }
     }
 
     /// So many tasks are watched one by one, at the same time; 65 536 unless said otherwise. Those
@@ -81,6 +82,14 @@ impl Config {
     /// 10 seconds unless said otherwise.
     pub fn client_timeout(mut self, timeout: Duration) -> Self {
         self.client_timeout = timeout;
+        self
+    }
+
+    /// Whether the runtime records what its workers do, so that clients can have a trace of it; so unless
+    /// said otherwise. How, and what that costs, is told at
+    /// [`Builder::trace`](crate::runtime::Builder::trace); what is said there goes before this.
+    pub fn record(mut self, is_so: bool) -> Self {
+        self.records = is_so;
         self
     }
 }
@@ -184,6 +193,11 @@ impl Ready {
 }
 
 impl Prepared {
+    /// Whether there should be a recorder, though nobody else asks for one.
+    pub(crate) fn records(&self) -> bool {
+        self.0.as_ref().is_some_and(|ready| ready.config.records)
+    }
+
     /// Begins to answer.
     pub(crate) fn start(self, scheduler: &Scheduler) -> io::Result<Console> {
         let Some(Ready { config, listener, stalls }) = self.0 else { return Ok(Console(None)) };

@@ -6,8 +6,10 @@
 
 use super::answers::answer;
 use super::client::{Client, turn_away};
+use super::http::Request;
 use super::place::Listener;
 use super::source::Source;
+use super::trace;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -60,9 +62,7 @@ impl Server {
     fn wait(&mut self) -> Option<Vec<PollFlags>> {
         let now = Instant::now();
         self.closed_until = self.closed_until.filter(|until| *until > now);
-        let can_answer = self.can_answer();
-        let is_asking = |client: &Client| client.request().is_some();
-        let next = if can_answer && self.clients.iter().any(is_asking) {
+        let next = if self.next_to_answer().is_some() {
             Some(now)
         } else {
             let deadlines = self.clients.iter().map(Client::deadline);
@@ -90,7 +90,7 @@ impl Server {
             client.go_on(now);
         }
         for client in self.clients.iter_mut().filter(|client| client.deadline() <= now) {
-            client.expire(now);
+            client.expire();
         }
         self.clients.retain(|client| !client.is_gone());
         self.answer_one(now);
@@ -101,22 +101,25 @@ impl Server {
 
     /// One a round, so that nobody waits for more than one answer of another.
     fn answer_one(&mut self, now: Instant) {
-        if !self.can_answer() {
-            return;
-        }
-        let is_tcp = self.listener.is_tcp();
-        let asking = self.clients.iter_mut().filter(|client| client.request().is_some());
-        if let Some(client) = asking.min_by_key(|client| client.deadline()) {
-            if let Some(request) = client.request() {
-                let answer = answer(&self.source, request, is_tcp);
-                client.answer(answer, now);
-                client.go_on(now);
-            }
+        let Some(next) = self.next_to_answer() else { return };
+        let client = &mut self.clients[next];
+        if let Some(request) = client.request() {
+            let answer = answer(&self.source, request, self.listener.is_tcp());
+            client.answer(answer, now);
+            client.go_on(now);
         }
     }
 
-    fn can_answer(&self) -> bool {
-        self.clients.iter().map(Client::pending).sum::<usize>() < MAX_PENDING
+    /// Who has waited longest, of those who can be answered: there is room for so much, and for one file.
+    fn next_to_answer(&self) -> Option<usize> {
+        if self.clients.iter().map(Client::pending).sum::<usize>() >= MAX_PENDING {
+            return None;
+        }
+        let is_file_taken = self.clients.iter().any(Client::has_file);
+        let has_room = |request: &Request| !(is_file_taken && request.path == trace::PATH);
+        let asking = self.clients.iter().enumerate();
+        let asking = asking.filter(|(_, client)| client.request().is_some_and(has_room));
+        asking.min_by_key(|(_, client)| client.deadline()).map(|(index, _)| index)
     }
 
     fn let_in(&mut self, now: Instant) {

@@ -112,7 +112,7 @@ fn runtime(json: &mut Json, source: &Source) {
     json.key("blocking_queue_depth").number(blocking.blocking_queue_depth() as u64);
     json.key("stalls").number(scheduler.stalls.count());
     json.key("longest_stall_ns").number(nanos(scheduler.stalls.longest()));
-    json.key("is_recording").boolean(false);
+    json.key("is_recording").boolean(scheduler.recorder().is_some());
 }
 
 fn worker(json: &mut Json, source: &Source, index: usize) {

@@ -1,5 +1,6 @@
 //! Time.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
 /// A point in time.
@@ -20,6 +21,12 @@ impl Clock {
     pub(crate) fn plus(self, duration: Duration) -> Self {
         Clock(self.0 + duration)
     }
+}
+
+/// The CPU time that this thread has used, in nanoseconds.
+pub(crate) fn cpu_time() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    u64::try_from(used.tv_sec * 1_000_000_000 + used.tv_nsec).unwrap_or(0)
 }
 
 #[cfg(not(all(test, not(loom))))]

@@ -47,6 +47,16 @@ pub(crate) fn no_console(why: &str) {
     warn(&format!("there is no console. {why}"));
 }
 
+/// A variable asks for a recorder, in vain.
+pub(crate) fn no_trace(variable: &str, error: &std::io::Error) {
+    warn(&format!("{variable}: nothing is recorded: {error}"));
+}
+
+/// A dump that was to happen by itself has not.
+pub(crate) fn not_dumped(error: &std::io::Error) {
+    warn(&format!("a trace could not be written: {error}"));
+}
+
 /// A runtime has been shut down, and the time it was given was not enough for these threads to end.
 pub(crate) fn left_behind(threads: &[String]) {
     let (is, s) = match threads.len() {

@@ -43,6 +43,7 @@ impl Scheduler {
     }
 
     fn spawn_in(&self, worker: usize, task: Runnable) {
+        self.record_spawn(&task);
         match self.remotes[worker].lane.spawn(task) {
             Ok(()) => self.notify_worker(worker),
             Err(Closed(task)) => self.refuse(task),

@@ -8,6 +8,7 @@ use super::slot::Slot;
 use crate::env::{Parker, Probe};
 use crate::metrics::WorkerCounters;
 use crate::task::Id;
+use crate::trace::Scribe;
 use crossbeam_utils::CachePadded;
 use heist_deque::{deque, ring};
 use heist_sync::Barrier;
@@ -37,6 +38,8 @@ pub(super) struct Remote {
     /// and below does not take them away.
     pub(super) own: CachePadded<Own>,
     pub(super) counters: Arc<WorkerCounters>,
+    /// Who writes down what it does, if anybody does.
+    pub(super) scribe: Option<Arc<Scribe>>,
     pub(super) lane: Lane<Scheduler>,
     /// Jobs for this worker alone.
     pub(super) calls: Inbox,
@@ -116,7 +119,7 @@ impl Remotes {
     pub(super) fn new(queues: &[Queues], config: &Config, barrier: Barrier) -> Self {
         let spares =
             if config.lends_seats() { config.blocking.limits.threads.min(MAX_SPARES) } else { 0 };
-        let remote = |queues| CachePadded::new(Remote::new(queues, config, barrier));
+        let remote = |queues| CachePadded::new(Remote::new(queues, config, barrier, false));
         let base = queues.iter().map(remote);
         Remotes {
             base: base.collect(),
@@ -128,7 +131,7 @@ impl Remotes {
 
     /// Adds what others see of a spare worker that there was not before.
     pub(super) fn add_spare(&self, spare: usize, queues: &Queues, config: &Config) {
-        let remote = Box::new(Remote::new(queues, config, self.barrier));
+        let remote = Box::new(Remote::new(queues, config, self.barrier, true));
         let is_new = self.spares[spare].set(remote).is_ok();
         debug_assert!(is_new, "a spare worker is made once");
     }
@@ -194,7 +197,7 @@ impl Remotes {
 }
 
 impl Remote {
-    fn new(queues: &Queues, config: &Config, barrier: Barrier) -> Self {
+    fn new(queues: &Queues, config: &Config, barrier: Barrier, is_spare: bool) -> Self {
         Remote {
             stealer: queues.ring.stealer(),
             jobs: queues.jobs.stealer(),
@@ -204,6 +207,7 @@ impl Remote {
                 running: Running::new(),
             }),
             counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
+            scribe: config.recorder.as_ref().map(|recorder| recorder.scribe(is_spare)),
             lane: Lane::new(),
             calls: Inbox::new(),
             waiter: Arc::new(Parker::new()),

@@ -22,6 +22,7 @@ use crate::reactor::Reactors;
 use crate::stall::StallConfig;
 use crate::task::tracker::Tracker;
 use crate::task::{Notified, Schedule, TaskRef};
+use crate::trace::{self, Recorder};
 use crossbeam_utils::CachePadded;
 use heist_deque::Steal;
 use heist_sync::Barrier;
@@ -61,6 +62,8 @@ pub(crate) struct Config {
     pub(crate) console: Option<console::Address>,
     /// What watches its tasks for the console, one by one.
     pub(crate) tracker: Option<Arc<Tracker>>,
+    /// What is recorded, if anything is.
+    pub(crate) recorder: Option<Arc<Recorder>>,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
     /// Drops a task that comes too late, as one that is in the runtime.
@@ -92,6 +95,8 @@ pub(crate) struct Scheduler {
     shared: Arc<Shared>,
     /// Which worker the tasks that have this are pinned to (W8); or ANY.
     worker: u16,
+    /// Whether the end of each poll is recorded exactly. A copy, beside what each poll needs.
+    is_exact: bool,
 }
 
 const ANY: u16 = u16::MAX;
@@ -165,7 +170,7 @@ impl Scheduler {
             next_worker: AtomicUsize::new(0),
             config,
         });
-        let scheduler = Scheduler { shared, worker: ANY };
+        let scheduler = Scheduler::of(shared, ANY);
         let workers = queues
             .into_iter()
             .enumerate()
@@ -174,9 +179,14 @@ impl Scheduler {
         (scheduler, workers)
     }
 
+    fn of(shared: Arc<Shared>, worker: u16) -> Scheduler {
+        let is_exact = shared.config.recorder.as_ref().is_some_and(|recorder| recorder.is_exact());
+        Scheduler { shared, worker, is_exact }
+    }
+
     /// The scheduler of tasks that are pinned to this worker.
     pub(super) fn pinned_to(&self, worker: usize) -> Scheduler {
-        Scheduler { shared: Arc::clone(&self.shared), worker: worker as u16 }
+        Scheduler::of(Arc::clone(&self.shared), worker as u16)
     }
 
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
@@ -186,6 +196,7 @@ impl Scheduler {
             return self.submit_pinned(task);
         }
         if let Err(task) = worker::try_spawn(self.address(), task) {
+            self.record_spawn(&task);
             self.injected(self.inject.spawn(producer(), task));
         }
     }
@@ -197,7 +208,7 @@ impl Scheduler {
 
     /// The scheduler of tasks that are not pinned, if it still exists.
     pub(crate) fn upgrade(shared: &Weak<Shared>) -> Option<Scheduler> {
-        Some(Scheduler { shared: shared.upgrade()?, worker: ANY })
+        Some(Scheduler::of(shared.upgrade()?, ANY))
     }
 
     /// Which one it is.
@@ -264,6 +275,7 @@ impl Shared {
         self.alarm.seat_woken();
         let mut next = Some(seat);
         while let Some(seat) = next.take() {
+            self.record_wake_up(seat);
             if self.seats[seat].wake(|| self.rouse(seat)) {
                 if !self.call_spare(seat) {
                     self.not_staffed(seat);
@@ -499,6 +511,13 @@ impl Schedule for Scheduler {
         Some(Home { shared: self.shared.clone(), place: Place::new(self.worker, key?) })
     }
 
+    #[inline(always)]
+    fn poll_returned(&self) {
+        if self.is_exact {
+            trace::poll_returned();
+        }
+    }
+
     fn release(home: Home) -> bool {
         let Home { shared, place } = home;
         match place.worker() {
@@ -517,7 +536,8 @@ impl Schedule for Scheduler {
             worker => shared.try_keep(usize::from(worker), task),
         };
         if let Err(task) = tried {
-            let scheduler = Scheduler { shared: shared.clone(), worker };
+            let scheduler = Scheduler::of(shared.clone(), worker);
+            scheduler.record_wake(&task);
             match worker {
                 ANY => scheduler.inject(task),
                 worker => scheduler.wake_elsewhere(usize::from(worker), task),

@@ -7,6 +7,7 @@ use super::remotes::Queues;
 use super::shared::{Scheduler, Shared};
 use super::worker::{self, Worker};
 use crate::env::log;
+use crate::trace::EventKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -117,6 +118,7 @@ impl Shared {
             return;
         }
         self.stalls.lacked_spare();
+        self.record(|| EventKind::SpareShortage);
         worker::outside(|| log::no_spare(&self.shortage, self.config.blocking.limits.threads));
         self.seats[seat].not_staffed();
         self.alarm.needed();

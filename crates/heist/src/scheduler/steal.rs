@@ -4,6 +4,7 @@ use super::jobs::{Job, Origin};
 use super::shared::{Runnable, Shared};
 use crate::env::Rng;
 use crate::task::Notified;
+use crate::trace::{EventKind, PollSource};
 use heist_deque::ring;
 use std::sync::atomic::Ordering;
 
@@ -12,7 +13,8 @@ const ROUNDS: usize = 4;
 
 /// What a search has found.
 pub(super) enum Found {
-    Task(Runnable),
+    /// And where it was.
+    Task(Runnable, PollSource),
     Job(Job, Origin),
 }
 
@@ -50,8 +52,8 @@ impl Search {
             for victim in self.order(workers).filter(|victim| *victim != index) {
                 let remote = &shared.remotes[victim];
                 if let Some((task, count)) = remote.stealer.steal_into_counted(ring).success() {
-                    shared.remotes[index].counters.stole(count);
-                    return Some(Found::Task(task));
+                    shared.stole(index, victim, count);
+                    return Some(Found::Task(task, PollSource::Stolen));
                 }
                 if let Some(job) = remote.jobs.steal().success() {
                     return Some(Found::Job(job, Origin::Stolen(victim)));
@@ -59,21 +61,24 @@ impl Search {
                 let is_stuck = || remote.own.is_stuck_since(self.ticks[victim]);
                 if round == ROUNDS - 1 && is_stuck() {
                     if let Some(task) = remote.own.lifo.rob() {
-                        shared.remotes[index].counters.stole(1);
+                        shared.stole(index, victim, 1);
                         // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-                        return Some(Found::Task(unsafe { Notified::from_ptr(task) }));
+                        let task = unsafe { Notified::from_ptr(task) };
+                        return Some(Found::Task(task, PollSource::Stolen));
                     }
                 }
             }
             if let Some(task) = shared.inject.pop_batch(index, |_| 1, drop) {
                 shared.remotes[index].counters.injected.add(1);
-                return Some(Found::Task(task));
+                shared.record(|| EventKind::InjectBatch { tasks: 1 });
+                return Some(Found::Task(task, PollSource::Inject));
             }
             if let Some((job, origin)) = shared.jobs.pop() {
                 return Some(Found::Job(job, origin));
             }
         }
         shared.remotes[index].counters.failed_searches.add(1);
+        shared.remotes[index].scribe.iter().for_each(|scribe| scribe.note(EventKind::SearchFailed));
         None
     }
 
@@ -96,7 +101,7 @@ impl Search {
                 let woken =
                     || remote.own.lifo.rob().map(|task| unsafe { Notified::from_ptr(task) });
                 let (task, count) = stolen.or_else(|| woken().map(|task| (task, 1)))?;
-                shared.remotes[index].counters.stole(count);
+                shared.stole(index, victim, count);
                 return Some(task);
             }
         }
@@ -116,6 +121,17 @@ impl Search {
         let start = self.rng.below(count);
         let step = if self.rng.next() & 1 == 0 { 1 } else { count - 1 };
         (0..count).map(move |offset| (start + offset * step) % count)
+    }
+}
+
+impl Shared {
+    /// One worker has taken tasks from another.
+    fn stole(&self, thief: usize, victim: usize, tasks: usize) {
+        let remote = &self.remotes[thief];
+        remote.counters.stole(tasks);
+        if let Some(scribe) = &remote.scribe {
+            scribe.record(EventKind::Steal { victim: victim as u16, tasks: tasks as u32 });
+        }
     }
 }
 

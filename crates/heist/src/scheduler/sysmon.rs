@@ -13,6 +13,7 @@ use super::seats::Left;
 use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
 use crate::task::Notified;
+use crate::trace::{self, EventKind};
 use std::time::Duration;
 use watch::Watch;
 
@@ -60,6 +61,7 @@ impl Sysmon {
 
     /// Watches until the runtime goes down, and clears away then.
     pub(crate) fn run(mut self) {
+        let _here = trace::enter(self.scheduler.recorder(), None);
         while !self.scheduler.is_down() {
             self.rest();
             let looked = self.look(Clock::now());
@@ -224,6 +226,7 @@ impl Scheduler {
             Left::Home => {}
             Left::Kept | Left::Lost => return false,
         }
+        self.record(|| EventKind::SeatLent { seat: seat as u16, from: worker as u16 });
         // The worker puts nothing into its slot any more that it would not take out again; what it
         // put there before is visible behind the barrier.
         if self.barrier.heavy() {

@@ -4,6 +4,7 @@ mod jobs;
 mod pinned;
 mod rest;
 mod seated;
+mod watched;
 
 use super::pace::Pace;
 use super::producer::producer;
@@ -16,6 +17,7 @@ use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList, coop};
+use crate::trace::{self, EventKind, PollSource, Scribe};
 use heist_deque::ring::{self, Full};
 use jobs::Jobs;
 pub(crate) use jobs::with_here;
@@ -32,6 +34,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use watched::Watch;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -72,6 +75,9 @@ pub(crate) struct Local {
     core: RefCell<Core>,
     jobs: Jobs,
     counters: Arc<WorkerCounters>,
+    /// Who writes down what it does, if anybody does.
+    scribe: Option<Arc<Scribe>>,
+    watch: Watch,
 }
 
 struct Core {
@@ -151,6 +157,7 @@ impl Worker {
     pub(super) fn new(scheduler: Scheduler, index: usize, queues: Queues) -> Self {
         let search = Search::new(index as u64 + 1);
         let counters = Arc::clone(&scheduler.remotes[index].counters);
+        let scribe = scheduler.remotes[index].scribe.clone();
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
         let core = Core { ring: queues.ring, pace, lifo_streak: 0, search, pinned: Pinned::new() };
         let pinned = scheduler.pinned_to(index);
@@ -169,6 +176,8 @@ impl Worker {
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 jobs: Jobs::new(queues.jobs),
+                watch: Watch::new(scribe.is_some(), counters.poll_times.is_some()),
+                scribe,
                 counters,
             },
         }
@@ -273,6 +282,7 @@ struct Entered<'a> {
     local: &'a Local,
     outer: *const Local,
     _on_thread: OnThread,
+    _here: trace::Here,
     _sits: Option<Sits<'a>>,
 }
 
@@ -287,6 +297,7 @@ impl<'a> Entered<'a> {
             local,
             outer,
             _on_thread: local.counters.run_here(now),
+            _here: trace::enter(local.scheduler.recorder(), local.scribe.as_ref()),
             _sits: reactors.map(|reactors| reactors.sit(local.seat.get())),
         }
     }
@@ -340,8 +351,8 @@ impl Local {
         }
         match task {
             None => self.step_elsewhere(),
-            Some(task) => {
-                self.run(task, &self.scheduler, Self::push);
+            Some((task, source)) => {
+                self.run(task, source, &self.scheduler, Self::push);
                 Step::Ran
             }
         }
@@ -354,7 +365,7 @@ impl Local {
         }
         match self.search() {
             None => return Step::Idle,
-            Some(Found::Task(task)) => self.run(task, &self.scheduler, Self::push),
+            Some(Found::Task(task, source)) => self.run(task, source, &self.scheduler, Self::push),
             Some(Found::Job(job, origin)) => self.run_between_tasks(job, origin),
         }
         Step::Ran
@@ -362,12 +373,18 @@ impl Local {
 
     /// Runs a task for its scheduler; one that was woken meanwhile is `put` back into a queue.
     #[inline(always)]
-    fn run(&self, task: Runnable, scheduler: &Scheduler, put: impl FnOnce(&Self, Runnable)) {
+    fn run(
+        &self,
+        task: Runnable,
+        source: PollSource,
+        scheduler: &Scheduler,
+        put: impl FnOnce(&Self, Runnable),
+    ) {
         let counters = &self.counters;
         self.remote().own.running.set(&task);
-        let ran = match &counters.poll_times {
-            None => task.run(scheduler),
-            Some(histogram) => histogram.time(|| task.run(scheduler)),
+        let ran = match self.watch {
+            Watch::Nobody => task.run(scheduler),
+            _ => self.run_watched(task, source, scheduler),
         };
         if self.is_aside.get() {
             self.come_back();
@@ -384,39 +401,42 @@ impl Local {
 
     /// When it is time to, the inject queue comes first: nothing of one's own can keep it waiting
     /// (L4).
-    fn next(&self) -> Option<Runnable> {
+    fn next(&self) -> Option<(Runnable, PollSource)> {
         let core = &mut *self.core.borrow_mut();
+        let injected = |core: &mut Core, most| {
+            self.take_injected(core, most).map(|task| (task, PollSource::Inject))
+        };
         let task = if core.pace.tick(|| core.ring.len()) {
-            self.take_injected(core, TICK_BATCH).or_else(|| self.take_own(core))
+            injected(core, TICK_BATCH).or_else(|| self.take_own(core))
         } else {
-            self.take_own(core).or_else(|| self.take_injected(core, usize::MAX))
+            self.take_own(core).or_else(|| injected(core, usize::MAX))
         };
         task.inspect(|_| self.found())
     }
 
     /// The LIFO slot, then the ring. After a streak from the slot what is there goes to the end of
     /// the ring: tasks that keep waking each other wait for all others once in a while (W3, F2).
-    fn take_own(&self, core: &mut Core) -> Option<Runnable> {
+    fn take_own(&self, core: &mut Core) -> Option<(Runnable, PollSource)> {
         if let Some(task) = self.take_lifo() {
             core.lifo_streak += 1;
             if core.lifo_streak <= LIFO_STREAK {
                 self.counters.lifo_hits.add(1);
-                return Some(task);
+                return Some((task, PollSource::LifoSlot));
             }
             core.lifo_streak = 0;
             return match core.ring.pop() {
                 None => {
                     self.counters.lifo_hits.add(1);
-                    Some(task)
+                    Some((task, PollSource::LifoSlot))
                 }
                 Some(first) => {
                     self.push_to(core, task);
-                    Some(first)
+                    Some((first, PollSource::Ring))
                 }
             };
         }
         core.lifo_streak = 0;
-        core.ring.pop()
+        core.ring.pop().map(|task| (task, PollSource::Ring))
     }
 
     fn take_lifo(&self) -> Option<Runnable> {
@@ -441,6 +461,9 @@ impl Local {
         let mut rest = TaskList::new();
         let task = inject.pop_batch(self.index, share, |task| rest.push(task));
         self.counters.injected.add(u64::from(task.is_some()));
+        if task.is_some() {
+            self.record(|| EventKind::InjectBatch { tasks: 1 + rest.len() as u32 });
+        }
         if !inject.is_empty() {
             core.pace.backlog();
         }
@@ -488,6 +511,7 @@ impl Local {
     #[inline]
     fn spawn(&self, task: Runnable) {
         self.counters.spawned.add(1);
+        self.record_spawn(&task);
         self.to_slot(task);
     }
 
@@ -495,6 +519,7 @@ impl Local {
     #[inline]
     fn wake(&self, task: Runnable) {
         self.counters.woken.add(1);
+        self.record_wake(&task);
         self.to_slot(task);
     }
 
@@ -522,6 +547,7 @@ impl Local {
             overflow.extend(core.ring.drain_half());
             overflow.push(task);
             self.counters.overflows.add(1);
+            self.record(|| EventKind::Overflow { tasks: overflow.len() as u32 });
             self.give_away(overflow);
         }
         self.scheduler.notify();

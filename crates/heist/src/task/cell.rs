@@ -8,6 +8,7 @@ use super::id::Running;
 use super::state::{Notify, Pause, Start, State};
 use super::{Id, JoinError, Schedule, coop, memory, waker};
 use crate::env::quietly;
+use crate::trace;
 use heist_sync::{UnsafeCell, model_has_failed};
 use std::alloc::Layout;
 use std::future::Future;
@@ -320,6 +321,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             polled.map(|output| self.exchange_stage(Stage::Output(Ok(output))))
         }));
         polled.unwrap_or_else(|panic| {
+            trace::task_panicked();
             let error = JoinError::panic(self.header.id, panic);
             quietly(|| self.exchange_stage(Stage::Output(Err(error))));
             Poll::Ready(())
@@ -330,6 +332,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// known to the scheduler, so that it can be found when the runtime goes down. One that never
     /// waits costs nothing of that. `false`: the runtime is down.
     fn settle(&self, task: RawTask, scheduler: &S) -> bool {
+        scheduler.poll_returned();
         let now = self.header.state.load();
         // SAFETY: (T2) set by the running worker only, which is this one.
         let is_home = self.home.with(|home| unsafe { (*home).is_some() });

@@ -11,6 +11,7 @@
 //! gets out of it with [`unconstrained`].
 
 use crate::metrics;
+use crate::trace;
 use heist_sync::thread_local;
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -160,6 +161,7 @@ fn cut_short(before: Budget, cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     if before != Budget::CUT_SHORT {
         set(Budget::CUT_SHORT);
         metrics::budget_forced_yield();
+        trace::budget_exhausted(super::try_id().map(|task| task.number().get()));
     }
     cx.waker().wake_by_ref();
     Poll::Pending

@@ -9,7 +9,7 @@ pub struct Event {
     /// When, since the recorder began. Within a lane it never goes back.
     pub at: Duration,
     /// Whether the clock was read for this event. If not, it happened between the exact events of
-    /// its lane before and after it, and `at` lies evenly between those.
+    /// its lane before and after it, and `at` is a guess between those.
     pub is_exact: bool,
     /// Who did it.
     pub lane: Lane,
@@ -145,6 +145,12 @@ pub enum EventKind {
     TimersFired {
         /// How many.
         timers: u32,
+    },
+    /// How much CPU time the worker's thread has used so far: now and then, so that a worker that
+    /// works can be told from one that waits for a core. A worker may change its thread.
+    CpuTime {
+        /// Since the thread began.
+        nanos: u64,
     },
     /// The poller was asked for events.
     IoHarvest {

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A runtime with a console, and where that is.
@@ -27,8 +28,9 @@ pub fn start(config: impl FnOnce(PathBuf) -> Config, build: impl FnOnce(&mut Bui
     Asked { rt, address, dir }
 }
 
+/// With patience for clients on a slow machine.
 pub fn started() -> Asked {
-    start(Config::unix, |_| {})
+    start(|path| Config::unix(path).client_timeout(Duration::MAX), |_| {})
 }
 
 pub trait Stream: Read + Write + Send {}
@@ -52,11 +54,28 @@ pub fn talk(address: &Address, bytes: &[u8]) -> String {
 
 /// All that comes until the connection ends.
 pub fn answer(stream: &mut impl Read) -> String {
-    let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+    String::from_utf8(bytes(stream)).unwrap()
+}
+
+fn bytes(stream: &mut impl Read) -> Vec<u8> {
+    let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
     while let Ok(read @ 1..) = stream.read(&mut piece) {
-        answer.extend_from_slice(&piece[..read]);
+        bytes.extend_from_slice(&piece[..read]);
     }
-    String::from_utf8(answer).unwrap()
+    bytes
+}
+
+/// The file that is the answer to a `GET`.
+pub fn file(address: &Address, target: &str) -> Vec<u8> {
+    let mut stream = connect(address);
+    write!(stream, "GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut answer = bytes(&mut stream);
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    let file = answer.split_off(end);
+    let head = String::from_utf8(answer).unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(head.contains(&format!("Content-Length: {}\r\n", file.len())), "{head}");
+    file
 }
 
 /// The status of an answer, and its body. Its length must be what it says.

@@ -1,8 +1,9 @@
 //! What a console says about its runtime.
 
-use crate::client::{get, snapshot, start, started, until};
+use crate::client::{ask, file, get, snapshot, start, started, until};
 use heist::console::Config;
 use heist::task;
+use heist::trace::{EventKind, Trace};
 use serde_json::Value;
 use std::future::pending;
 use std::sync::mpsc;
@@ -235,4 +236,35 @@ fn a_runtime_that_does_nothing_can_be_asked() {
     assert!(said["tasks"][0]["delay_ns"].as_u64().unwrap() > 0);
     rt.block_on(task).unwrap();
     assert_eq!(snapshot(address, "")["tasks_tracked"], 0);
+}
+
+#[test]
+fn a_trace_can_be_had_while_the_program_runs() {
+    let asked = started();
+    assert_eq!(snapshot(&asked.address, "")["runtime"]["is_recording"], true);
+    // More than fits into one piece.
+    asked
+        .rt
+        .block_on(asked.rt.spawn(async {
+            for _ in 0..20_000 {
+                task::yield_now().await;
+            }
+        }))
+        .unwrap();
+    let bytes = file(&asked.address, "/v1/trace");
+    assert!(bytes.len() > 128 * 1024, "{}", bytes.len());
+    let trace = Trace::from_bytes(bytes).unwrap();
+    assert_eq!((trace.pid(), trace.seats(), trace.is_truncated()), (std::process::id(), 2, false));
+    let polls = trace.events().unwrap().map(Result::unwrap);
+    let polls = polls.filter(|event| matches!(event.kind, EventKind::PollStart { .. })).count();
+    assert!(polls >= 20_000, "{polls}");
+}
+
+#[test]
+fn without_a_recorder_there_is_no_trace() {
+    let asked = start(|path| Config::unix(path).record(false), |_| {});
+    assert_eq!(snapshot(&asked.address, "")["runtime"]["is_recording"], false);
+    let (status, sentence) = ask(&asked.address, "/v1/trace");
+    assert_eq!(status, 404);
+    assert!(sentence.contains("does not record"), "{sentence}");
 }

@@ -134,6 +134,7 @@ where
         .side(Runtime::HeistUnwatched, move |setup| {
             subject::<sides::HeistUnwatched, S, M>(setup, make)
         })
+        .side(Runtime::HeistTraced, move |setup| subject::<sides::HeistTraced, S, M>(setup, make))
 }
 
 /// Runs `future` as a task of the runtime and waits for it from outside.

@@ -50,7 +50,7 @@ impl Sysmon {
     /// Polls that keep others waiting, or have cost their workers their seats, are reported when they
     /// have lasted long enough.
     pub(super) fn report_stalls(&mut self, now: Clock, threshold: Duration) {
-        for watch in &mut self.watches {
+        for (worker, watch) in self.watches.iter_mut().enumerate() {
             let duration = watch.duration(now);
             let Some(report) = watch.report.as_mut().filter(|_| duration >= threshold) else {
                 continue;
@@ -60,6 +60,7 @@ impl Sysmon {
                 self.scheduler.stalls.lasted(duration);
             } else {
                 self.scheduler.stalls.began();
+                self.scheduler.record_stall(worker, report);
                 tell(&self.scheduler, report);
             }
         }

@@ -4,6 +4,7 @@ use super::{LOCAL, Local, Step};
 use crate::env::Parker;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
+use crate::trace::EventKind;
 use heist_deque::Steal;
 use heist_deque::deque::{self, Mark};
 use std::cell::{Cell, UnsafeCell};
@@ -247,7 +248,10 @@ impl Local {
         if matches!(origin, Origin::Stolen(victim) if victim != self.index) {
             self.counters.stolen_jobs.add(1);
         }
+        let Some(scribe) = &self.scribe else { return job.run(Some(self), origin) };
+        scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
         job.run(Some(self), origin);
+        scribe.note(EventKind::JobEnd);
     }
 
     /// A job of a frame further down on this worker's own stack was taken out of the deque, not by its frame.
@@ -295,6 +299,8 @@ impl Local {
 impl Local {
     /// Does one step of its ordinary work; `None` if the runtime goes down.
     pub(crate) fn step_while_waiting(&self) -> Option<Step> {
+        // What runs now is in the middle of what waits.
+        self.scribe.iter().for_each(|scribe| scribe.begin_pending());
         let step = self.step();
         debug_assert!(step != Step::Unseated, "a seat is lent though threads are fixed");
         (step != Step::Down).then_some(step)

@@ -3,6 +3,7 @@
 use super::{LIFO_STREAK, Local};
 use crate::scheduler::shared::{Runnable, Scheduler};
 use crate::task::TaskList;
+use crate::trace::PollSource;
 
 /// After so many pinned tasks the worker takes over its inbox, though its own queue is not empty
 /// (L4). Guessed.
@@ -41,12 +42,14 @@ impl Local {
     /// A pinned task that this worker spawned.
     pub(in crate::scheduler) fn spawn_pinned(&self, task: Runnable) {
         self.counters.spawned.add(1);
+        self.record_spawn(&task);
         self.pin(task);
     }
 
     /// A pinned task of this worker's that it woke.
     pub(in crate::scheduler) fn wake_pinned(&self, task: Runnable) {
         self.counters.woken.add(1);
+        self.record_wake(&task);
         self.pin(task);
     }
 
@@ -59,7 +62,7 @@ impl Local {
     /// Runs a pinned task, if there is one and it is their turn.
     pub(super) fn step_pinned(&self) -> bool {
         let Some(task) = self.next_pinned() else { return false };
-        self.run(task, &self.pinned, Self::pin);
+        self.run(task, PollSource::Pinned, &self.pinned, Self::pin);
         true
     }
 

@@ -3,6 +3,7 @@
 use super::Local;
 use crate::env::Clock;
 use crate::reactor::Reactor;
+use crate::trace::EventKind;
 use std::time::Duration;
 
 /// How often a searcher that found nothing looks again before it sleeps. Guessed; a wake-up takes
@@ -95,7 +96,7 @@ impl Local {
         }
         self.seat().stir();
         // What was there almost at once could have been had without lying down.
-        self.turns_pay.set(self.has_slept(lying) < BLINK);
+        self.turns_pay.set(self.has_slept(lying, true) < BLINK);
         self.naps.set(false);
         self.get_up_again();
     }
@@ -136,20 +137,23 @@ impl Local {
             return None;
         }
         self.counters.parks(since);
+        self.record(|| EventKind::Park);
         Some(Lying { has_woken_itself: woken == Some(self.seat.get()), since })
     }
 
     /// It has been unparked.
     pub(super) fn get_up(&self, lying: Lying) {
-        let slept = self.has_slept(lying);
+        let by_itself = lying.has_woken_itself;
+        let slept = self.has_slept(lying, by_itself);
         self.naps.set(slept < NAP);
         // Whoever woke this worker has counted it as searching.
         self.is_searching.set(true);
     }
 
-    fn has_slept(&self, lying: Lying) -> Duration {
+    fn has_slept(&self, lying: Lying, by_itself: bool) -> Duration {
         let now = Clock::now();
         self.counters.unparked(now, lying.has_woken_itself);
+        self.scribe.iter().for_each(|scribe| scribe.record_unpark(by_itself));
         self.core.borrow_mut().pace.rested(now);
         now.since(lying.since)
     }

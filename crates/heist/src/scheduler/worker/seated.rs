@@ -7,6 +7,7 @@ use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
 use crate::scheduler::jobs::Origin;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
+use crate::trace::EventKind;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
@@ -69,6 +70,9 @@ impl Local {
             Disturbance::Lost => {
                 self.set_tick(self.tick.get() | 1);
                 self.stop_search();
+                if self.is_spare() {
+                    self.record_left();
+                }
                 // Sysmon may have somebody to tell that this one is back.
                 self.scheduler.alarm.seat_woken();
                 Some(Step::Unseated)
@@ -120,9 +124,11 @@ impl Local {
     /// Until whoever sits there has left.
     fn wait_for_return(&self) {
         self.counters.parks(Clock::now());
+        self.record(|| EventKind::Park);
         self.seat().wait_for_return();
         let now = Clock::now();
         self.counters.unparked(now, false);
+        self.scribe.iter().for_each(|scribe| scribe.record_unpark(false));
         self.core.borrow_mut().pace.rested(now);
     }
 
@@ -132,6 +138,7 @@ impl Local {
         self.empty_slot();
         let back = self.seat().come_back(self.number());
         if matches!(back, Back::Asleep | Back::Busy) {
+            self.record(|| EventKind::SeatTaken { seat: self.seat.get() as u16 });
             self.scheduler.attend_reactor(self.seat.get());
         }
         if back == Back::Asleep {
@@ -204,6 +211,7 @@ impl Local {
         let sits = self.scheduler.seats[seat].sit_down(self.number());
         if sits {
             self.seat.set(seat);
+            self.record(|| EventKind::SeatTaken { seat: seat as u16 });
             self.scheduler.attend_reactor(seat);
             self.is_searching.set(true);
             self.scheduler.idle.join_search();
@@ -217,12 +225,16 @@ impl Local {
         self.empty_slot();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
+                self.record_left();
                 let shared = &self.scheduler;
                 shared.leave_reactor(self.seat.get());
                 let was_searching = self.is_searching.take();
                 shared.put_to_sleep(self.seat.get(), was_searching, || shared.has_work());
             }
-            Left::Home => self.stop_search(),
+            Left::Home => {
+                self.record_left();
+                self.stop_search();
+            }
             // It finds out in its next step.
             Left::Kept | Left::Lost => {}
         }
@@ -299,17 +311,23 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
 }
 
 impl Local {
+    fn record_left(&self) {
+        self.record(|| EventKind::SeatLeft { seat: self.seat.get() as u16 });
+    }
+
     pub(super) fn leave_seat(&self) {
         self.empty_slot();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
+                self.record_left();
                 let shared = &self.scheduler;
                 shared.leave_reactor(self.seat.get());
                 shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
             }
             // What this thread waits for may be in its own queues, where nobody looks any more but sysmon.
             Left::Kept => self.scheduler.alarm.wake(),
-            Left::Home | Left::Lost => {}
+            Left::Home => self.record_left(),
+            Left::Lost => {}
         }
     }
 }

@@ -53,6 +53,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         stall: crate::stall::StallConfig::default(),
         console: None,
         tracker: None,
+        recorder: None,
         reactors: None,
         refuse: |_, task| drop(task),
         call_spare: |_, seat| stage().call_spare(seat),

@@ -24,6 +24,9 @@ pub type Heist = HeistBuilt<Default>;
 /// No thread watches the workers.
 pub type HeistUnwatched = HeistBuilt<Unwatched>;
 
+/// What workers do is recorded.
+pub type HeistTraced = HeistBuilt<Traced>;
+
 /// Threads that were lent a seat, and have nothing to do, end soon.
 pub type HeistShortLived = HeistBuilt<ShortLived>;
 
@@ -42,6 +45,14 @@ pub enum Unwatched {}
 impl Build for Unwatched {
     fn adjust(builder: &mut Builder) {
         builder.stall_threshold(None);
+    }
+}
+
+pub enum Traced {}
+
+impl Build for Traced {
+    fn adjust(builder: &mut Builder) {
+        builder.trace(heist::trace::Config::new());
     }
 }
 

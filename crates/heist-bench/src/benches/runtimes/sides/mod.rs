@@ -5,7 +5,7 @@ mod nio;
 mod smol;
 mod tokio;
 
-pub use heist::{Heist, HeistShortLived, HeistUnwatched};
+pub use heist::{Heist, HeistShortLived, HeistTraced, HeistUnwatched};
 pub use nio::Nio;
 pub use smol::{Smol, SmolWithReactor};
 pub use tokio::Tokio;
@@ -58,6 +58,7 @@ mod tests {
     #[test]
     fn heist_behaves_however_it_is_built() {
         behaves::<HeistUnwatched>();
+        behaves::<HeistTraced>();
         behaves::<HeistShortLived>();
     }
 

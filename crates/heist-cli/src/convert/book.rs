@@ -1,0 +1,75 @@
+//! A first reading of a trace: from when to when it goes, how much of what there is, and where
+//! tasks were spawned. Where a task was spawned may be told long after its first poll.
+
+use super::Window;
+use heist::trace::{EventKind, Lane, ReadError, StringId, TaskId, Trace};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+
+/// Of so many tasks the place is remembered. A table of them has some 50 MB.
+const MAX_PLACES: usize = 1 << 20;
+
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    /// The first and the last event, in nanoseconds.
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) polls: u64,
+    pub(super) wakes: u64,
+    pub(super) steals: u64,
+    pub(super) events: u64,
+    /// Those that have events in the window.
+    pub(super) lanes: BTreeSet<Lane>,
+    places: HashMap<TaskId, StringId>,
+}
+
+impl Book {
+    pub(super) fn read(trace: &Trace, window: Window) -> Result<Self, ReadError> {
+        let mut book = Book { start: u64::MAX, ..Book::default() };
+        for event in trace.events()? {
+            let event = event?;
+            if let EventKind::SpawnedAt { task, location } = event.kind {
+                if book.places.len() < MAX_PLACES {
+                    book.places.insert(task, location);
+                }
+            }
+            let at = super::nanos(event.at);
+            if !window.contains(at) {
+                continue;
+            }
+            book.start = book.start.min(at);
+            book.end = book.end.max(at);
+            book.events += 1;
+            if book.lanes.last() != Some(&event.lane) {
+                book.lanes.insert(event.lane);
+            }
+            match event.kind {
+                EventKind::PollStart { .. } => book.polls += 1,
+                EventKind::Wake { .. } | EventKind::Spawn { .. } => book.wakes += 1,
+                EventKind::Steal { .. } => book.steals += 1,
+                _ => {}
+            }
+        }
+        book.start = book.start.min(book.end);
+        Ok(book)
+    }
+
+    /// Where a task was spawned.
+    pub(super) fn place<'t>(&self, trace: &'t Trace, task: TaskId) -> Option<&'t str> {
+        self.places.get(&task).map(|location| trace.text(*location))
+    }
+
+    /// What to call a task: by its name, or where it was spawned, or by its number.
+    pub(super) fn title<'t>(&self, trace: &'t Trace, task: TaskId) -> Cow<'t, str> {
+        match trace.name(task).or_else(|| self.place(trace, task)) {
+            Some(title) => title.into(),
+            None => format!("task {task}").into(),
+        }
+    }
+}
+
+impl Window {
+    pub(super) fn contains(self, at: u64) -> bool {
+        self.from <= at && at <= self.until
+    }
+}

@@ -1,0 +1,204 @@
+//! One worker has all the work, and why.
+//!
+//! That is so if at nearly any time somebody is at work, and hardly ever a second one. On a machine
+//! without cores to spare the others may have been woken in time and run late: where that shows,
+//! only those causes are told that would hold on any machine.
+
+use super::super::finding::{Finding, Severity, Texts, grouped, time};
+use super::super::picture::{Picture, PlaceId, Poll};
+use super::top::Top;
+use super::{Detector, share, share_of_time};
+use heist::trace::{Event, EventKind, Lane, PollSource, TaskId};
+use std::time::Duration;
+
+pub(super) const TOO_SHORT: &str = "imbalance-too-short";
+pub(super) const ONE_TASK: &str = "imbalance-one-task";
+const ONE_SPAWNER: &str = "imbalance-one-spawner";
+const PINNED: &str = "imbalance-pinned";
+const IO_AFFINITY: &str = "imbalance-io-affinity";
+
+/// Somebody is at work for so much of the time. Guessed.
+const SATURATED: f64 = 0.75;
+/// And so many workers at once, on average. Guessed: one, and some help.
+const PARALLEL: f64 = 1.35;
+/// Workers without a core for so much of the time say little about the program. Guessed.
+const NO_CORES: f64 = 0.2;
+/// With less than this there is nothing to judge by. Guessed.
+const POLLS: u64 = 200;
+const TIME: Duration = Duration::from_millis(20);
+
+/// One task spawns nearly all others, and takes most of the time for itself. Guessed.
+const SPAWNER: f64 = 0.9;
+const SPAWNER_BUSY: f64 = 0.5;
+/// Pinned tasks take most of the time. Guessed.
+const MOST: f64 = 0.6;
+/// One reactor has nearly all events. Guessed.
+const HARVESTED: f64 = 0.9;
+const EVENTS: u64 = 500;
+/// And finds so many at once: others could have had some. Guessed.
+const AT_ONCE: f64 = 2.0;
+/// One task has nearly all of the time. Guessed.
+const ALL: f64 = 0.9;
+/// A thief needs longer than this to wake up, on any machine. Guessed.
+const SHORT: Duration = Duration::from_micros(2);
+
+#[derive(Default)]
+pub(super) struct Imbalance {
+    spawns: Top<(TaskId, PlaceId)>,
+    busy: Top<(TaskId, PlaceId)>,
+    pinned: Top<(TaskId, PlaceId)>,
+}
+
+impl Detector for Imbalance {
+    fn poll(&mut self, poll: &Poll, _: &Picture) {
+        let key = (poll.task, poll.place);
+        let took = poll.work().as_nanos() as u64;
+        self.busy.add(key, took);
+        if poll.spawns > 0 {
+            self.spawns.add(key, u64::from(poll.spawns));
+        }
+        if poll.source == PollSource::Pinned {
+            self.pinned.add(key, took);
+        }
+    }
+
+    fn event(&mut self, event: &Event, _: &Picture) {
+        // Spawned by no task: somebody else's share.
+        if let (EventKind::Spawn { .. }, Lane::Outside) = (event.kind, event.lane) {
+            self.spawns.add((TaskId(0), PlaceId::UNKNOWN), 1);
+        }
+    }
+
+    fn findings(&self, picture: &Picture, texts: &dyn Texts) -> Vec<Finding> {
+        let (work, somebody) = (picture.work_time(), picture.clocks.somebody_busy());
+        let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
+        let is_judged = picture.seats > 1 && picture.polls() >= POLLS && somebody >= TIME;
+        // A worker without a core keeps its task, and the others wait for both.
+        let lost = picture.lanes.iter().map(|lane| lane.without_core).max().unwrap_or_default();
+        let is_lopsided = share_of_time(somebody, work.saturating_sub(lost)) >= SATURATED
+            && share_of_time(picture.busy(), somebody) <= PARALLEL;
+        if !is_judged || !is_lopsided {
+            return Vec::new();
+        }
+        let has_cores = share_of_time(without_core, work) < NO_CORES;
+        let cause = self
+            .pinned(picture, texts)
+            .or_else(|| too_short(picture))
+            .or_else(|| self.one_spawner(picture, texts))
+            .or_else(|| self.one_task(picture, texts))
+            .or_else(|| io_affinity(picture).filter(|_| has_cores));
+        cause.map(|finding| with_workers(finding, picture)).into_iter().collect()
+    }
+}
+
+impl Imbalance {
+    fn pinned(&self, picture: &Picture, texts: &dyn Texts) -> Option<Finding> {
+        let in_pinned: Duration = picture.lanes.iter().map(|lane| lane.in_pinned).sum();
+        let of_busy = share_of_time(in_pinned, picture.busy());
+        let ((task, place), most) = self.pinned.first()?;
+        let is_one_task = share(most, self.pinned.total()) >= ALL;
+        if of_busy < MOST || is_one_task {
+            return None;
+        }
+        let sentence =
+            "One worker has nearly all the work, because tasks are pinned to it: nobody \
+                        else may run them."
+                .to_owned();
+        let advice = "Spread them with spawn_pinned (which picks a worker) or spawn_pinned_on each \
+                      in turn, or use spawn if the future is Send.";
+        let finding = Finding::new(PINNED, Severity::Problem, sentence, advice)
+            .share("of busy time in pinned tasks", of_busy)
+            .line(picture.line(place, texts))
+            .tasks([picture.task_ref(task, place, texts)]);
+        Some(finding)
+    }
+
+    fn one_spawner(&self, picture: &Picture, texts: &dyn Texts) -> Option<Finding> {
+        let ((task, place), spawns) = self.spawns.first()?;
+        let busy = Duration::from_nanos(self.busy.of((task, place)));
+        let of_busy = share_of_time(busy, picture.busy());
+        let of_spawns = share(spawns, self.spawns.total());
+        if spawns < POLLS || of_spawns < SPAWNER || of_busy < SPAWNER_BUSY {
+            return None;
+        }
+        let children = picture.polls().saturating_sub(1).max(1) as u32;
+        let sentence = format!(
+            "One task spawns all others, and takes longer to make them ({} each) than they take to \
+             run ({}): the other workers wait for it.",
+            time(busy / u32::try_from(spawns).unwrap_or(u32::MAX)),
+            time(picture.busy().saturating_sub(busy) / children),
+        );
+        let advice = "Let several tasks do what the spawner does (split its input, or let each \
+                      task spawn two more), or move the preparation into the tasks.";
+        let finding = Finding::new(ONE_SPAWNER, Severity::Problem, sentence, advice)
+            .count("tasks spawned by it", spawns)
+            .share("of all spawns", of_spawns)
+            .share("of busy time in the spawner", of_busy)
+            .line(picture.line(place, texts))
+            .tasks([picture.task_ref(task, place, texts)]);
+        Some(finding)
+    }
+
+    fn one_task(&self, picture: &Picture, texts: &dyn Texts) -> Option<Finding> {
+        let ((task, place), busy) = self.busy.first()?;
+        let of_busy = share_of_time(Duration::from_nanos(busy), picture.busy());
+        if of_busy < ALL {
+            return None;
+        }
+        let sentence =
+            "One task has nearly all the work; a task runs on one worker at a time.".to_owned();
+        let advice = "Break it up: spawn a task for each part, or use join, scope or par inside of \
+                      it.";
+        let finding = Finding::new(ONE_TASK, Severity::Warning, sentence, advice)
+            .share("of busy time in it", of_busy)
+            .line(picture.line(place, texts))
+            .tasks([picture.task_ref(task, place, texts)]);
+        Some(finding)
+    }
+}
+
+fn io_affinity(picture: &Picture) -> Option<Finding> {
+    let events: u64 = picture.lanes.iter().map(|lane| lane.harvested).sum();
+    let first = picture.lanes.iter().max_by_key(|lane| lane.harvested)?;
+    let at_once = first.harvested as f64 / first.harvests.max(1) as f64;
+    let of_events = share(first.harvested, events);
+    if events < EVENTS || of_events < HARVESTED || at_once < AT_ONCE {
+        return None;
+    }
+    let sentence =
+        "One worker has nearly all the work, because all I/O arrives at its reactor.".to_owned();
+    let advice = "A socket belongs to the worker that first awaits it: spawn a task for each \
+                  connection before the first read, and read in that task rather than in the one \
+                  that accepts.";
+    let finding = Finding::new(IO_AFFINITY, Severity::Problem, sentence, advice)
+        .count("I/O events", events)
+        .share("of them at one reactor", of_events)
+        .count("woken by it", first.reactor_wakes);
+    Some(finding)
+}
+
+fn too_short(picture: &Picture) -> Option<Finding> {
+    let mean = picture.mean_poll();
+    if mean > SHORT {
+        return None;
+    }
+    let sentence = format!(
+        "Tasks are too short to be shared: {} polls of {} on average. Until another worker has \
+         woken up, the first has run them.",
+        grouped(picture.polls()),
+        time(mean)
+    );
+    let advice = "Make fewer tasks that do more each: chunks of the input instead of its items, or \
+                  par, which finds the size by itself.";
+    Some(Finding::new(TOO_SHORT, Severity::Warning, sentence, advice).time("mean poll", mean))
+}
+
+fn with_workers(mut finding: Finding, picture: &Picture) -> Finding {
+    let work = picture.work_time();
+    let mean = share_of_time(picture.busy(), picture.clocks.somebody_busy());
+    finding = finding.mean("workers at work at once", mean);
+    for (number, lane) in picture.lanes.iter().enumerate().take(picture.seats) {
+        finding = finding.share(format!("worker {number} busy"), share_of_time(lane.busy, work));
+    }
+    finding
+}

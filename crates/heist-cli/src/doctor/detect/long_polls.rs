@@ -1,0 +1,89 @@
+//! Polls that go on and on.
+//!
+//! A poll of a worker that has lost its core to another process looks just as long. So what counts is
+//! its CPU time. Where that is not known, what counts is how many of the polls of one line are long:
+//! to lose a core happens to any poll.
+
+use super::super::finding::{Finding, Severity, Texts, plural, time};
+use super::super::picture::{Picture, PlaceId, Poll};
+use super::{Detector, share};
+use heist::trace::{StallKind, TaskId};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// From the runtime's own threshold for stalls.
+const LONG: Duration = Duration::from_millis(10);
+/// So many of them. Guessed.
+const TIMES: u64 = 3;
+/// So many of a line's polls, where CPU times are not known. Guessed: a core is lost every few
+/// milliseconds at worst, so of polls of 100 µs one in thirty might be hit.
+const SHARE: f64 = 0.1;
+/// Or one is as long as this. Guessed: no system keeps a thread waiting for so long, unless it is
+/// badly overloaded.
+const VERY_LONG: Duration = Duration::from_millis(300);
+
+#[derive(Default)]
+pub(super) struct LongPolls {
+    places: BTreeMap<PlaceId, Polls>,
+}
+
+#[derive(Default)]
+struct Polls {
+    long: u64,
+    /// Of these so many have the CPU time to prove it.
+    proven: u64,
+    total: Duration,
+    longest: Duration,
+    task: Option<TaskId>,
+    /// Others waited, and sysmon saw it.
+    stalls: u64,
+}
+
+impl Detector for LongPolls {
+    fn poll(&mut self, poll: &Poll, _: &Picture) {
+        // Others can take the jobs of a poll, or its worker would have been left.
+        let is_blocked = matches!(poll.stall, Some(StallKind::Blocked(_) | StallKind::Waiting));
+        let took = poll.work();
+        if !poll.is_exact || took < LONG || is_blocked || poll.jobs > 0 {
+            return;
+        }
+        let polls = self.places.entry(poll.place).or_default();
+        polls.long += 1;
+        polls.proven += u64::from(poll.on_cpu.is_some());
+        polls.total += took;
+        polls.stalls += u64::from(poll.stall.is_some());
+        if took >= polls.longest {
+            (polls.longest, polls.task) = (took, Some(poll.task));
+        }
+    }
+
+    fn findings(&self, picture: &Picture, texts: &dyn Texts) -> Vec<Finding> {
+        let is_bad = |place, polls: &Polls| {
+            let is_usual = share(polls.long, picture.place(place).polls) >= SHARE;
+            let is_much = polls.long >= TIMES || polls.longest >= VERY_LONG;
+            polls.proven >= TIMES || is_much && is_usual
+        };
+        let bad = self.places.iter().filter(|&(place, polls)| is_bad(*place, polls));
+        let finding = |(&place, polls): (&PlaceId, &Polls)| {
+            let sentence = format!(
+                "Tasks compute for long without an await: {} of {} or more, up to {}. Whatever is \
+                 queued behind them has to be taken over by others.",
+                plural(polls.long, "poll"),
+                time(LONG),
+                time(polls.longest),
+            );
+            let advice = "Break the loop up with coop::consume_budget or yield_now, move it to \
+                          spawn_blocking, or spread it over the workers with join, scope or par.";
+            let severity = if polls.stalls > 0 { Severity::Problem } else { Severity::Warning };
+            Finding::new("long-poll", severity, sentence, advice)
+                .count("long polls", polls.long)
+                .count("polls of such tasks", picture.place(place).polls)
+                .count("long polls for which others waited", polls.stalls)
+                .time("longest", polls.longest)
+                .time("in all", polls.total)
+                .line(picture.line(place, texts))
+                .tasks(polls.task.map(|task| picture.task_ref(task, place, texts)))
+        };
+        bad.map(finding).collect()
+    }
+}

@@ -1,0 +1,304 @@
+//! What is known of the program at one moment of its trace: what each worker does, where each task
+//! is. Events go in one by one, in the order of time; memory does not grow with their number.
+//!
+//! | module | what |
+//! |---|---|
+//! | `lane` | one worker |
+//! | `tasks` | the tasks seen last |
+//! | `places` | sums over all tasks that were spawned at the same line |
+//! | `clocks` | how long nobody, somebody, anybody was at work |
+
+mod clocks;
+mod lane;
+mod places;
+mod tasks;
+
+pub(super) use lane::LaneState;
+pub(super) use places::{Place, PlaceId};
+pub(super) use tasks::TaskState;
+
+use super::finding::{TaskRef, Texts};
+use clocks::Clocks;
+use heist::trace::{Event, EventKind, Lane, Outcome, PollSource, StallKind, TaskId};
+use places::Places;
+use std::time::Duration;
+use tasks::Tasks;
+
+/// A poll, and what it brought.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Poll {
+    pub(super) task: TaskId,
+    pub(super) place: PlaceId,
+    pub(super) worker: u16,
+    pub(super) source: PollSource,
+    /// `None`: the trace ends before it does.
+    pub(super) outcome: Option<Outcome>,
+    pub(super) took: Duration,
+    /// How long of it the thread was on a core, or a millisecond more; if that is known.
+    pub(super) on_cpu: Option<Duration>,
+    /// The clock was read at its start and at its end.
+    pub(super) is_exact: bool,
+    /// Since when the task could have run, if that is known.
+    pub(super) wait: Option<Wait>,
+    /// How many tasks it woke, spawned, and how many jobs ran inside of it.
+    pub(super) wakes: u32,
+    pub(super) spawns: u32,
+    pub(super) jobs: u32,
+    /// What sysmon found the worker at, while it was in this poll.
+    pub(super) stall: Option<StallKind>,
+    /// The task was woken, and did not just go on.
+    pub(super) was_woken: bool,
+}
+
+/// What a shorter poll used of its time is not known well enough. From how often workers tell.
+const TOLD: Duration = Duration::from_millis(2);
+
+impl Poll {
+    /// How long it was at work, as far as that is known: on a core, if it was long.
+    pub(super) fn work(&self) -> Duration {
+        let on_cpu = self.on_cpu.filter(|_| self.took >= TOLD);
+        on_cpu.map_or(self.took, |on_cpu| on_cpu.min(self.took))
+    }
+}
+
+/// How long a task waited for a worker.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wait {
+    pub(super) took: Duration,
+    /// For so long of it a worker was asleep on its seat, and nobody was on the way to the task.
+    pub(super) beside_idle: Duration,
+}
+
+/// All of it.
+pub(super) struct Picture {
+    pub(super) now: Duration,
+    /// When counting began.
+    pub(super) since: Duration,
+    pub(super) events: u64,
+    pub(super) seats: usize,
+    pub(super) lanes: Vec<LaneState>,
+    pub(super) clocks: Clocks,
+    places: Places,
+    tasks: Tasks,
+}
+
+impl Picture {
+    pub(super) fn new(seats: usize) -> Self {
+        Picture {
+            now: Duration::ZERO,
+            since: Duration::ZERO,
+            events: 0,
+            seats,
+            lanes: (0..seats).map(|_| LaneState::on_a_seat()).collect(),
+            clocks: Clocks::new(seats),
+            places: Places::default(),
+            tasks: Tasks::default(),
+        }
+    }
+
+    /// From now on it counts: before, some of the lanes had been overwritten.
+    pub(super) fn start_at(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+        self.clocks.advance(self.now);
+        (self.since, self.events) = (self.now, 0);
+        self.clocks.reset();
+        self.places.reset();
+        let now = self.now;
+        self.lanes.iter_mut().for_each(|lane| lane.reset(now));
+    }
+
+    /// Takes the next event. If it ends a poll, that is what comes back.
+    pub(super) fn see(&mut self, event: &Event) -> Option<Poll> {
+        // Interpolated times of different lanes may be out of order by a little.
+        self.now = self.now.max(event.at);
+        self.events += 1;
+        self.clocks.advance(self.now);
+        match event.lane {
+            Lane::Worker(worker) => self.see_worker(worker, event),
+            Lane::Outside => {
+                self.see_task(event.kind, None);
+                self.see_others(event.kind);
+                None
+            }
+        }
+    }
+
+    /// The trace has ended: what is going on is counted as far as it went. Gives back the polls that
+    /// nobody has seen the end of.
+    pub(super) fn end(&mut self) -> Vec<Poll> {
+        let (now, tasks) = (self.now, &self.tasks);
+        let place = |task| tasks.get(task).map_or(PlaceId::UNKNOWN, |task| task.place);
+        let lanes = self.lanes.iter_mut().zip(0..=u16::MAX);
+        let open: Vec<_> =
+            lanes.filter_map(|(lane, worker)| lane.end(worker, now, place)).collect();
+        open.iter().for_each(|poll| self.places.count(poll));
+        open
+    }
+
+    /// For how long it was counted, pauses in which nobody had anything to do left out.
+    pub(super) fn work_time(&self) -> Duration {
+        self.now.saturating_sub(self.since).saturating_sub(self.clocks.pauses())
+    }
+
+    /// The workers' time in polls and jobs.
+    pub(super) fn busy(&self) -> Duration {
+        self.lanes.iter().map(|lane| lane.busy).sum()
+    }
+
+    pub(super) fn polls(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.polls).sum()
+    }
+
+    /// A poll takes so long on average.
+    pub(super) fn mean_poll(&self) -> Duration {
+        let in_polls: Duration = self.lanes.iter().map(|lane| lane.in_polls).sum();
+        in_polls.checked_div(self.polls().try_into().unwrap_or(u32::MAX)).unwrap_or_default()
+    }
+
+    pub(super) fn places(&self) -> impl Iterator<Item = (PlaceId, &Place)> {
+        self.places.iter()
+    }
+
+    pub(super) fn place(&self, id: PlaceId) -> &Place {
+        self.places.get(id)
+    }
+
+    /// The tasks seen last that are alive.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = (TaskId, &TaskState)> {
+        self.tasks.iter()
+    }
+
+    /// For how long somebody has been idle since the task has been waiting for a worker.
+    pub(super) fn idle_since(&self, task: &TaskState) -> Duration {
+        let idle = self.clocks.somebody_idle();
+        task.runnable.map_or(Duration::ZERO, |since| idle.saturating_sub(since.idle))
+    }
+
+    pub(super) fn line<'t>(&self, place: PlaceId, texts: &'t dyn Texts) -> Option<&'t str> {
+        self.place(place).text.map(|text| texts.text(text))
+    }
+
+    pub(super) fn task_ref(&self, task: TaskId, place: PlaceId, texts: &dyn Texts) -> TaskRef {
+        TaskRef {
+            id: task.0,
+            name: texts.name(task).map(str::to_owned),
+            spawned_at: self.line(place, texts).map(str::to_owned),
+        }
+    }
+
+    fn see_worker(&mut self, worker: u16, event: &Event) -> Option<Poll> {
+        let before = self.lane(worker).doing();
+        self.lane(worker).touch(event.at);
+        let mut poll = None;
+        match event.kind {
+            EventKind::PollStart { task, source } => self.start_poll(worker, event, task, source),
+            EventKind::PollEnd { task, outcome } => {
+                poll = self.end_poll(worker, event, task, outcome);
+            }
+            kind => {
+                let by = self.lane(worker).see(event.at, kind);
+                self.see_task(kind, by);
+            }
+        }
+        let after = self.lane(worker).doing();
+        self.clocks.change(before, after);
+        self.see_others(event.kind);
+        poll
+    }
+
+    fn start_poll(&mut self, worker: u16, event: &Event, task: TaskId, source: PollSource) {
+        let idle = self.clocks.somebody_idle();
+        let state = self.tasks.touch(task);
+        state.was_polled = true;
+        let was_woken = std::mem::take(&mut state.was_woken);
+        let wait = state.runnable.take().map(|since| Wait {
+            took: event.at.saturating_sub(since.at),
+            beside_idle: idle.saturating_sub(since.idle),
+        });
+        let lane = self.lane(worker);
+        lane.start_poll(event, task, source, wait, was_woken);
+    }
+
+    fn end_poll(
+        &mut self,
+        worker: u16,
+        event: &Event,
+        task: TaskId,
+        outcome: Outcome,
+    ) -> Option<Poll> {
+        let place = self.tasks.touch(task).place;
+        let poll = self.lane(worker).end_poll(event, task)?;
+        let poll = Poll { place, worker, outcome: Some(outcome), ..poll };
+        self.places.count(&poll);
+        match outcome {
+            Outcome::Done => self.tasks.remove(task),
+            Outcome::Again => self.make_runnable(task),
+            _ => {}
+        }
+        Some(poll)
+    }
+
+    fn make_runnable(&mut self, task: TaskId) {
+        let since = tasks::Since { at: self.now, idle: self.clocks.somebody_idle() };
+        self.tasks.touch(task).runnable = Some(since);
+    }
+
+    /// `by`: the task in whose poll it happened.
+    fn see_task(&mut self, kind: EventKind, by: Option<TaskId>) {
+        match kind {
+            EventKind::Spawn { task } => {
+                self.make_runnable(task);
+                let state = self.tasks.touch(task);
+                (state.spawned, state.is_counted, state.was_polled) =
+                    (Some(self.now), false, false);
+                state.spawner = by;
+            }
+            EventKind::SpawnedAt { task, location } => {
+                let place = self.places.find(location);
+                let state = self.tasks.touch(task);
+                state.place = place;
+                if state.spawned.is_some() && !std::mem::replace(&mut state.is_counted, true) {
+                    self.places.count_spawn(place, task, self.now);
+                }
+            }
+            EventKind::Wake { task } => {
+                self.make_runnable(task);
+                let state = self.tasks.touch(task);
+                state.was_woken = true;
+                self.places.count_wake(state.place);
+            }
+            EventKind::BudgetExhausted { task } => {
+                self.places.count_cut(self.tasks.touch(task).place);
+            }
+            _ => {}
+        }
+    }
+
+    /// What concerns another worker than the one that tells of it.
+    fn see_others(&mut self, kind: EventKind) {
+        let (EventKind::WakeWorker { worker }
+        | EventKind::SeatLent { from: worker, .. }
+        | EventKind::Stall { worker, .. }) = kind
+        else {
+            return;
+        };
+        let now = self.now;
+        let lane = self.lane(worker);
+        let before = lane.doing();
+        match kind {
+            EventKind::WakeWorker { .. } => lane.wake(now),
+            EventKind::Stall { task, kind, .. } => lane.stall(task, kind),
+            _ => lane.has_seat = false,
+        }
+        let after = lane.doing();
+        self.clocks.change(before, after);
+    }
+
+    fn lane(&mut self, worker: u16) -> &mut LaneState {
+        let worker = usize::from(worker);
+        if self.lanes.len() <= worker {
+            self.lanes.resize_with(worker + 1, LaneState::default);
+        }
+        &mut self.lanes[worker]
+    }
+}

@@ -1,0 +1,168 @@
+//! Sums over all tasks that were spawned at the same line.
+
+use super::Poll;
+use heist::trace::{Outcome, StringId, TaskId};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Programs have fewer lines that spawn. What comes after these is counted as one.
+const PLACES: usize = 4096;
+/// So many tasks of each are named.
+const EXAMPLES: usize = 3;
+
+/// A line that spawns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::doctor) struct PlaceId(u32);
+
+impl PlaceId {
+    /// Of tasks whose line the trace does not have.
+    pub(in crate::doctor) const UNKNOWN: PlaceId = PlaceId(0);
+}
+
+#[derive(Debug, Clone, Default)]
+pub(in crate::doctor) struct Place {
+    pub(in crate::doctor) text: Option<StringId>,
+    pub(in crate::doctor) spawned: u64,
+    pub(in crate::doctor) spawns: Spread,
+    pub(in crate::doctor) polls: u64,
+    pub(in crate::doctor) busy: Duration,
+    pub(in crate::doctor) done: u64,
+    pub(in crate::doctor) woken: u64,
+    /// Polls cut short for want of budget.
+    pub(in crate::doctor) cuts: u64,
+    pub(in crate::doctor) examples: Vec<TaskId>,
+}
+
+#[derive(Debug)]
+pub(super) struct Places {
+    all: Vec<Place>,
+    by_text: HashMap<StringId, PlaceId>,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Places { all: vec![Place::default()], by_text: HashMap::new() }
+    }
+}
+
+impl Places {
+    pub(super) fn reset(&mut self) {
+        for place in &mut self.all {
+            *place = Place { text: place.text, ..Place::default() };
+        }
+    }
+
+    pub(super) fn find(&mut self, text: StringId) -> PlaceId {
+        if let Some(&place) = self.by_text.get(&text) {
+            return place;
+        }
+        if self.all.len() >= PLACES {
+            return PlaceId::UNKNOWN;
+        }
+        let place = PlaceId(self.all.len() as u32);
+        self.all.push(Place { text: Some(text), ..Place::default() });
+        self.by_text.insert(text, place);
+        place
+    }
+
+    pub(super) fn get(&self, id: PlaceId) -> &Place {
+        &self.all[id.0 as usize]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (PlaceId, &Place)> {
+        self.all.iter().enumerate().map(|(number, place)| (PlaceId(number as u32), place))
+    }
+
+    pub(super) fn count(&mut self, poll: &Poll) {
+        let place = self.get_mut(poll.place);
+        place.polls += 1;
+        place.busy += poll.took;
+        place.done += u64::from(poll.outcome == Some(Outcome::Done));
+    }
+
+    pub(super) fn count_spawn(&mut self, id: PlaceId, task: TaskId, now: Duration) {
+        let place = self.get_mut(id);
+        place.spawned += 1;
+        place.spawns.add(now);
+        if place.examples.len() < EXAMPLES {
+            place.examples.push(task);
+        }
+    }
+
+    pub(super) fn count_wake(&mut self, id: PlaceId) {
+        self.get_mut(id).woken += 1;
+    }
+
+    pub(super) fn count_cut(&mut self, id: PlaceId) {
+        self.get_mut(id).cuts += 1;
+    }
+
+    fn get_mut(&mut self, id: PlaceId) -> &mut Place {
+        &mut self.all[id.0 as usize]
+    }
+}
+
+/// How something is spread over time, in a few numbers: a histogram whose columns grow wider as
+/// time goes on.
+#[derive(Debug, Clone)]
+pub(in crate::doctor) struct Spread {
+    columns: [u64; Spread::COLUMNS],
+    width: Duration,
+    origin: Option<Duration>,
+}
+
+impl Spread {
+    const COLUMNS: usize = 16;
+
+    fn add(&mut self, now: Duration) {
+        let origin = *self.origin.get_or_insert(now);
+        let since = now.saturating_sub(origin);
+        while since >= self.width * Self::COLUMNS as u32 {
+            self.widen();
+        }
+        self.columns[(since.as_nanos() / self.width.as_nanos()) as usize] += 1;
+    }
+
+    fn widen(&mut self) {
+        for column in 0..Self::COLUMNS {
+            let pair = self.columns.get(2 * column..2 * column + 2);
+            self.columns[column] = pair.map_or(0, |pair| pair.iter().sum());
+        }
+        self.width *= 2;
+    }
+
+    /// Of the time from the first to `now`, how much was in columns that are not empty: 1 if it
+    /// went on all the time.
+    pub(in crate::doctor) fn steadiness(&self, now: Duration) -> f64 {
+        let Some(origin) = self.origin else { return 0.0 };
+        let columns = now.saturating_sub(origin).as_secs_f64() / self.width.as_secs_f64();
+        let used = self.columns.iter().filter(|count| **count > 0).count();
+        (used as f64 / columns.ceil().max(1.0)).min(1.0)
+    }
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Spread { columns: [0; Self::COLUMNS], width: Duration::from_millis(1), origin: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(times: impl IntoIterator<Item = u64>) -> Spread {
+        let mut spread = Spread::default();
+        times.into_iter().for_each(|ms| spread.add(Duration::from_millis(ms)));
+        spread
+    }
+
+    #[test]
+    fn what_goes_on_all_the_time_is_steady_and_a_burst_is_not() {
+        let steady = spread((5..10_000).step_by(7));
+        assert_eq!(steady.columns.iter().sum::<u64>(), 1428);
+        assert!(steady.steadiness(Duration::from_secs(10)) > 0.95);
+        let burst = spread(5..20);
+        assert!(burst.steadiness(Duration::from_secs(10)) < 0.1);
+    }
+}

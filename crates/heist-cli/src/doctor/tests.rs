@@ -1,0 +1,294 @@
+//! Detectors on events made by hand: what takes hours to come about, or needs a broken scheduler or
+//! an overloaded machine. What real programs do is in `tests/doctor.rs`.
+
+use super::*;
+use heist::trace::{Event, EventKind, Outcome, PollSource, StallKind};
+
+/// Lines of the made-up program, by number.
+const LINES: [&str; 4] = ["a.rs:1:1", "b.rs:2:2", "c.rs:3:3", "futex"];
+
+struct Book;
+
+impl Texts for Book {
+    fn text(&self, id: StringId) -> &str {
+        LINES[id.0 as usize]
+    }
+
+    fn name(&self, task: TaskId) -> Option<&str> {
+        (task.0 == 7).then_some("seven")
+    }
+}
+
+/// Events in any order, each at its microsecond.
+#[derive(Default)]
+struct Script {
+    events: Vec<Event>,
+}
+
+impl Script {
+    fn add(&mut self, micros: u64, lane: Lane, kind: EventKind) {
+        let at = Duration::from_micros(micros);
+        self.events.push(Event { at, is_exact: true, lane, kind });
+    }
+
+    fn on(&mut self, worker: u16, micros: u64, kind: EventKind) {
+        self.add(micros, Lane::Worker(worker), kind);
+    }
+
+    /// A task is spawned by whoever is on the lane.
+    fn spawn(&mut self, micros: u64, lane: Lane, task: u64, line: u32) {
+        let (task, location) = (TaskId(task), StringId(line));
+        self.add(micros, lane, EventKind::Spawn { task });
+        self.add(micros, lane, EventKind::SpawnedAt { task, location });
+    }
+
+    fn poll(&mut self, worker: u16, (from, to): (u64, u64), task: u64, outcome: Outcome) {
+        self.poll_from(PollSource::Ring, worker, (from, to), task, outcome);
+    }
+
+    fn poll_from(
+        &mut self,
+        source: PollSource,
+        worker: u16,
+        (from, to): (u64, u64),
+        task: u64,
+        outcome: Outcome,
+    ) {
+        let task = TaskId(task);
+        self.on(worker, from, EventKind::PollStart { task, source });
+        self.on(worker, to, EventKind::PollEnd { task, outcome });
+    }
+
+    fn wake(&mut self, worker: u16, micros: u64, task: u64) {
+        self.on(worker, micros, EventKind::Wake { task: TaskId(task) });
+    }
+
+    fn stall(&mut self, micros: u64, worker: u16, task: u64, kind: StallKind) {
+        self.add(micros, Lane::Outside, EventKind::Stall { worker, task: TaskId(task), kind });
+    }
+
+    fn examine(self) -> Diagnosis {
+        self.examine_from(Duration::ZERO)
+    }
+
+    fn examine_from(mut self, from: Duration) -> Diagnosis {
+        self.events.sort_by_key(|event| event.at);
+        let mut exam = Exam::new(2, from);
+        self.events.iter().for_each(|event| exam.see(event));
+        exam.conclude(&Book)
+    }
+}
+
+fn ids(diagnosis: &Diagnosis) -> Vec<&str> {
+    diagnosis.findings.iter().map(|finding| finding.id).collect()
+}
+
+fn evidence(finding: &Finding, what: &str) -> f64 {
+    let found = finding.evidence.iter().find(|evidence| evidence.what == what);
+    found.unwrap_or_else(|| panic!("no {what} in {:?}", finding.evidence)).value
+}
+
+#[test]
+fn of_nothing_nothing_is_said() {
+    assert_eq!(ids(&Script::default().examine()), [""; 0]);
+}
+
+#[test]
+fn blocked_polls_are_told_by_system_call_and_line() {
+    let mut script = Script::default();
+    script.spawn(0, Lane::Outside, 7, 1);
+    for round in 0..3 {
+        let start = round * 50_000;
+        script.poll(0, (start, start + 20_000 + round), 7, Outcome::Waits);
+        script.stall(start + 11_000, 0, 7, StallKind::Blocked(StringId(3)));
+    }
+    let diagnosis = script.examine();
+    assert_eq!(ids(&diagnosis), ["blocking-call"]);
+    let finding = &diagnosis.findings[0];
+    assert!(finding.sentence.contains("futex"), "{}", finding.sentence);
+    assert_eq!(finding.lines, [LINES[1]]);
+    assert_eq!(finding.tasks[0].name.as_deref(), Some("seven"));
+    assert_eq!(evidence(finding, "blocked polls"), 3.0);
+    assert_eq!(evidence(finding, "longest"), 20_002_000.0);
+}
+
+/// A dump on a stall is written while it goes on.
+#[test]
+fn a_poll_that_has_not_ended_is_seen() {
+    let mut script = Script::default();
+    script.spawn(0, Lane::Outside, 7, 1);
+    let (task, source) = (TaskId(7), PollSource::Ring);
+    script.on(0, 10, EventKind::PollStart { task, source });
+    script.stall(20_000, 0, 7, StallKind::Waiting);
+    script.on(1, 200_000, EventKind::SearchFailed);
+    assert_eq!(ids(&script.examine()), ["blocking-call"]);
+}
+
+#[test]
+fn one_short_block_is_nothing() {
+    let mut script = Script::default();
+    script.poll(0, (0, 20_000), 7, Outcome::Waits);
+    script.stall(11_000, 0, 7, StallKind::Blocked(StringId(3)));
+    assert_eq!(ids(&script.examine()), [""; 0]);
+}
+
+/// Polls of one line: so many of so many take 15 ms.
+fn polls(long: u64, all: u64) -> Script {
+    let mut script = Script::default();
+    let mut now = 0;
+    for number in 1..=all {
+        script.spawn(now, Lane::Outside, number, 0);
+        script.spawn(now, Lane::Outside, number + 10_000, 0);
+        let took = if number <= long { 15_000 } else { 100 };
+        script.poll((number % 2) as u16, (now, now + took), number, Outcome::Done);
+        script.poll((number % 2 + 1) as u16 % 2, (now, now + took), number + 10_000, Outcome::Done);
+        now += took + 1;
+    }
+    script
+}
+
+/// A worker that loses its core looks as if its poll were long. That happens to few.
+#[test]
+fn polls_are_long_if_many_are() {
+    assert_eq!(ids(&polls(2, 20).examine()), ["long-poll"]);
+    assert_eq!(ids(&polls(2, 100).examine()), [""; 0]);
+    assert_eq!(ids(&polls(1, 4).examine()), [""; 0]);
+}
+
+#[test]
+fn fork_join_inside_of_a_poll_makes_it_no_long_one() {
+    let mut script = polls(0, 4);
+    for round in 0..4 {
+        let start = 100_000 + round * 40_000;
+        script.spawn(start, Lane::Outside, 50 + round, 1);
+        script.on(0, start + 1, EventKind::JobStart { is_stolen: false });
+        script.on(0, start + 2, EventKind::JobEnd);
+        script.poll(0, (start, start + 30_000), 50 + round, Outcome::Done);
+        script.poll(1, (start, start + 30_000), 60 + round, Outcome::Done);
+        script.on(1, start + 3, EventKind::JobStart { is_stolen: true });
+        script.on(1, start + 4, EventKind::JobEnd);
+    }
+    assert_eq!(ids(&script.examine()), [""; 0]);
+}
+
+#[test]
+fn a_shortage_of_spares_is_told() {
+    let mut script = Script::default();
+    script.add(5, Lane::Outside, EventKind::SpareShortage);
+    assert_eq!(ids(&script.examine()), ["spare-shortage"]);
+}
+
+/// A poll wakes a task and goes on for 3 ms, while worker 1 sleeps.
+fn waits(is_woken: bool) -> Script {
+    let mut script = Script::default();
+    script.on(1, 0, EventKind::Park);
+    for round in 0..40 {
+        let start = round * 5000;
+        if is_woken {
+            script.on(0, start, EventKind::WakeWorker { worker: 1 });
+            script.on(1, start + 3000, EventKind::Unpark { by_itself: false });
+            script.on(1, start + 3001, EventKind::Park);
+        }
+        script.poll(0, (start, start + 3050), 9, Outcome::Waits);
+        script.wake(0, start + 1, 5);
+        let polled = (start + 3100, start + 3110);
+        script.poll_from(PollSource::LifoSlot, 0, polled, 5, Outcome::Waits);
+    }
+    script
+}
+
+/// A worker that was woken and gets no core is not idle.
+#[test]
+fn work_that_waits_beside_a_sleeper_is_told() {
+    let diagnosis = waits(false).examine();
+    assert_eq!(ids(&diagnosis), ["idle-beside-work"]);
+    assert_eq!(evidence(&diagnosis.findings[0], "of these in a LIFO slot"), 40.0);
+    let diagnosis = waits(true).examine();
+    assert_eq!(ids(&diagnosis), [""; 0]);
+    assert!(diagnosis.basis.without_core > 0.2, "{:?}", diagnosis.basis);
+}
+
+/// Worker 0 is busy with tasks that its reactor wakes, four at a time; worker 1 gets a few events.
+fn io(others_get: u64) -> Script {
+    let mut script = Script::default();
+    script.on(1, 0, EventKind::Park);
+    for round in 0..300 {
+        let start = 1 + round * 100;
+        script.on(0, start, EventKind::IoHarvest { events: 4 });
+        if round % 10 < others_get {
+            script.on(1, start, EventKind::IoHarvest { events: 4 });
+        }
+        for task in 0..4 {
+            script.wake(0, start, task);
+            script.poll(0, (start + task * 24, start + task * 24 + 23), task, Outcome::Waits);
+        }
+    }
+    script
+}
+
+#[test]
+fn all_io_at_one_reactor_is_told() {
+    let diagnosis = io(0).examine();
+    assert_eq!(ids(&diagnosis), ["imbalance-io-affinity"]);
+    assert_eq!(evidence(&diagnosis.findings[0], "I/O events"), 1200.0);
+    assert_eq!(ids(&io(9).examine()), [""; 0]);
+}
+
+/// A worker that is woken and comes late is the machine's fault.
+#[test]
+fn imbalance_is_not_judged_without_cores() {
+    let mut script = io(0);
+    script.on(0, 10, EventKind::WakeWorker { worker: 1 });
+    script.on(1, 20_000, EventKind::Unpark { by_itself: false });
+    script.on(1, 20_001, EventKind::Park);
+    assert_eq!(ids(&script.examine()), [""; 0]);
+}
+
+#[test]
+fn tasks_that_pile_up_are_told_and_those_of_one_burst_are_not() {
+    let pile = |every: u64| {
+        let mut script = Script::default();
+        for task in 1..=600 {
+            script.spawn(task * every, Lane::Outside, task, 2);
+            script.poll(0, (task * every + 1, task * every + 2), task, Outcome::Waits);
+        }
+        script.on(0, 600_000, EventKind::Park);
+        script.examine()
+    };
+    let diagnosis = pile(1000);
+    assert_eq!(ids(&diagnosis), ["task-leak"]);
+    assert_eq!(diagnosis.findings[0].lines, [LINES[2]]);
+    assert_eq!(ids(&pile(10)), [""; 0]);
+}
+
+/// Only what happened after all lanes begin is counted; where tasks come from is known from before.
+#[test]
+fn what_was_before_the_beginning_is_not_counted() {
+    let mut script = polls(10, 20);
+    for round in 0..10 {
+        let start = 1_000_000 + round * 20_000;
+        script.poll(0, (start, start + 12_000), 507, Outcome::Waits);
+        script.poll(1, (start, start + 12_000), 508, Outcome::Waits);
+    }
+    script.spawn(10, Lane::Outside, 507, 1);
+    script.spawn(10, Lane::Outside, 508, 1);
+    let diagnosis = script.examine_from(Duration::from_secs(1));
+    assert_eq!(ids(&diagnosis), ["long-poll"]);
+    assert_eq!(diagnosis.findings[0].lines, [LINES[1]]);
+    assert_eq!(diagnosis.basis.polls, 20);
+}
+
+/// Nobody but the reader of a damaged file comes across this: no panic.
+#[test]
+fn nonsense_is_examined_too() {
+    let mut script = Script::default();
+    for worker in [0, 9, u16::MAX] {
+        script.on(worker, 5, EventKind::PollEnd { task: TaskId(3), outcome: Outcome::Again });
+        script.on(worker, 6, EventKind::JobEnd);
+        script.on(worker, 7, EventKind::Unpark { by_itself: true });
+        script.stall(8, worker, 0, StallKind::Unknown);
+        script.on(worker, 9, EventKind::WakeWorker { worker: u16::MAX });
+        script.on(worker, 9, EventKind::SeatLent { seat: 99, from: 99 });
+    }
+    assert_eq!(ids(&script.examine()), [""; 0]);
+}

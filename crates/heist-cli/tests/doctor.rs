@@ -1,0 +1,252 @@
+//! `heist doctor` on real programs: each cause has its finding, and healthy programs have none. And
+//! `heist demo`, which shows some of them.
+
+mod programs;
+
+use heist_cli::doctor::{Diagnosis, examine};
+use programs::{Program, healthy, sick};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{self, Command, Output, Stdio};
+use std::thread;
+
+fn ids(diagnosis: &Diagnosis) -> Vec<&str> {
+    diagnosis.findings.iter().map(|finding| finding.id).collect()
+}
+
+/// So often a program is run at most: without cores to spare it may behave like another.
+const RUNS: usize = 20;
+
+/// Examines the program: the finding `id` has to be there, and none but those that may `follow`.
+fn expect(program: &Program, id: &str, follow: &[&str]) {
+    let mut runs = (0..RUNS).map(|_| examine(&program.trace()).expect("one's own can be read"));
+    let first = runs.next().expect("there is more than one");
+    let diagnosis = std::iter::once(first.clone()).chain(runs).find(|run| ids(run).contains(&id));
+    let diagnosis = diagnosis.unwrap_or(first);
+    let found = ids(&diagnosis);
+    assert!(found.contains(&id), "{}: {diagnosis:#?}", program.name);
+    let others: Vec<_> = found.iter().filter(|&&f| f != id && !follow.contains(&f)).collect();
+    assert!(others.is_empty(), "{}: also {others:?}: {diagnosis:#?}", program.name);
+}
+
+#[test]
+fn one_spawner() {
+    expect(&sick::ONE_SPAWNER, "imbalance-one-spawner", &[]);
+}
+
+#[test]
+fn one_task() {
+    expect(&sick::ONE_TASK, "imbalance-one-task", &[]);
+}
+
+#[test]
+fn too_short_to_steal() {
+    expect(&sick::TOO_SHORT, "imbalance-too-short", &[]);
+}
+
+#[test]
+fn pinned_to_one_worker() {
+    expect(&sick::PINNED, "imbalance-pinned", &[]);
+}
+
+#[test]
+fn long_polls() {
+    expect(&sick::LONG_POLLS, "long-poll", &[]);
+}
+
+#[test]
+fn blocking_calls() {
+    expect(&sick::BLOCKING, "blocking-call", &[]);
+}
+
+#[test]
+fn no_spares() {
+    expect(&sick::NO_SPARES, "spare-shortage", &["blocking-call"]);
+}
+
+#[test]
+fn ping_pong() {
+    expect(&sick::PING_PONG, "lifo-ping-pong", &[]);
+}
+
+#[test]
+fn inject_pressure() {
+    expect(&sick::INJECT, "inject-pressure", &[]);
+}
+
+#[test]
+fn wake_storms() {
+    // Those who wake meet at a lock, whose holder may lose its core.
+    expect(&sick::STORM, "wake-storm", &["blocking-call"]);
+}
+
+#[test]
+fn idle_beside_work() {
+    expect(&sick::IDLE_BESIDE_WORK, "idle-beside-work", &[]);
+}
+
+#[test]
+fn budget_used_up() {
+    expect(&sick::BUDGET, "budget-exhausted", &[]);
+}
+
+#[test]
+fn leaks() {
+    expect(&sick::LEAK, "task-leak", &[]);
+}
+
+#[test]
+fn never_polled() {
+    expect(&sick::NEVER_POLLED, "never-polled", &["blocking-call", "long-poll"]);
+}
+
+/// One test each would run them at the same time, on cores that they do not have.
+#[test]
+fn healthy_programs_are_healthy() {
+    for program in healthy::ALL {
+        let diagnosis = examine(&program.trace()).expect("a trace of one's own can be read");
+        assert!(ids(&diagnosis).is_empty(), "{}: {diagnosis:#?}", program.name);
+    }
+}
+
+fn heist(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_heist")).args(args).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("it prints UTF-8")
+}
+
+/// Puts a file of its own under `target`.
+fn file(name: &str, bytes: &[u8]) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, bytes).expect("a file can be written");
+    path.into_os_string().into_string().expect("a path in UTF-8")
+}
+
+#[test]
+fn the_exit_code_tells_whether_anything_was_found() {
+    let sick = file("sick.trace", &sick::BLOCKING.record());
+    let output = heist(&["doctor", &sick]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = text(&output.stdout);
+    for part in ["problem: blocking-call", "clock_nanosleep", "sick.rs:", "spawn_blocking"] {
+        assert!(said.contains(part), "no {part} in {said}");
+    }
+    assert!(!said.contains('\x1b'), "{said}");
+
+    let healthy = file("healthy.trace", &healthy::IDLE.record());
+    let output = heist(&["doctor", &healthy]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).contains("healthy: nothing found"));
+}
+
+#[test]
+fn json_is_for_programs() {
+    let sick = file("json.trace", &sick::BLOCKING.record());
+    let output = heist(&["doctor", "--json", &sick]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(said["version"], 1);
+    assert_eq!(said["subject"]["seats"], 2);
+    let finding = &said["findings"][0];
+    assert_eq!(finding["id"], "blocking-call");
+    assert_eq!(finding["severity"], "problem");
+    let polls = &finding["evidence"][0];
+    assert_eq!((&polls["what"], &polls["unit"]), (&"blocked polls".into(), &"count".into()));
+    assert!(polls["value"].as_f64().is_some_and(|polls| polls >= 1.0), "{finding}");
+    assert!(finding["tasks"][0]["spawned_at"].as_str().is_some_and(|at| at.contains("sick.rs")));
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let nonsense = file("nonsense.trace", b"not a trace at all");
+    for path in [nonsense.as_str(), "does/not/exist"] {
+        let output = heist(&["doctor", path]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(text(&output.stderr).contains(path), "{output:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+/// Answers one request as a console does.
+fn serve_once(listener: UnixListener, body: Vec<u8>) {
+    let (mut client, _) = listener.accept().expect("somebody comes");
+    let mut request = String::new();
+    BufReader::new(&client).read_line(&mut request).expect("it asks");
+    assert!(request.starts_with("GET /v1/trace "), "{request}");
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+    client.write_all(head.as_bytes()).expect("it listens");
+    client.write_all(&body).expect("it listens");
+}
+
+#[test]
+fn a_running_program_is_asked_for_its_trace() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.sock", process::id()));
+    let listener = UnixListener::bind(&path).expect("a socket can be made");
+    let body = sick::BLOCKING.record();
+    let server = thread::spawn(move || serve_once(listener, body));
+    let output = heist(&["doctor", path.to_str().expect("a path in UTF-8")]);
+    server.join().expect("it was asked");
+    std::fs::remove_file(&path).expect("it is there");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stdout).contains("blocking-call"), "{output:?}");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error() {
+    // No pid is as large as this.
+    let output = heist(&["doctor", "4294967295"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("4294967295"), "{output:?}");
+}
+
+/// What is there of a file that was cut off is examined.
+#[test]
+fn a_trace_that_is_cut_off_is_examined() {
+    let mut bytes = sick::LONG_POLLS.record();
+    bytes.truncate(bytes.len() - 3);
+    let cut = file("cut.trace", &bytes);
+    let output = heist(&["doctor", &cut]);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    assert!(text(&output.stdout).contains("cut off"), "{output:?}");
+}
+
+/// The first command of the README.
+#[test]
+fn the_demo_shows_each_phase_and_what_doctor_says() {
+    let output = heist(&[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = text(&output.stdout);
+    let mut rest = said;
+    for part in [
+        "1. Balanced work",
+        "doctor:",
+        "2. All from one task",
+        "imbalance-one-spawner",
+        "3. A blocked worker",
+        "ticks meanwhile",
+        "blocking-call",
+        "clock_nanosleep",
+        "4. Fork-join beside async",
+        "sums of",
+        "doctor:",
+        "Next:",
+    ] {
+        let found = rest.find(part).unwrap_or_else(|| panic!("no {part} in its place: {said}"));
+        rest = &rest[found + part.len()..];
+    }
+    assert!(!said.contains('\x1b'), "{said}");
+}
+
+/// `heist | head -1`.
+#[test]
+fn a_reader_who_goes_away_is_no_error() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heist"));
+    let mut demo = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(demo.stdout.take());
+    let output = demo.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(text(&output.stderr), "");
+}

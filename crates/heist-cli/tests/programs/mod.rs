@@ -1,0 +1,62 @@
+//! Programs with one thing wrong with each, and programs with nothing wrong.
+
+pub mod healthy;
+pub mod sick;
+
+use heist::runtime::{Builder, Runtime};
+use heist::task::JoinHandle;
+use heist::trace::{Config, Trace};
+use rustix::time::{ClockId, clock_gettime};
+use std::hint;
+use std::time::Duration;
+
+/// A program: its runtime and what it does there.
+pub struct Program {
+    pub name: &'static str,
+    /// What the runtime is to be like, beside two workers and a recorder.
+    pub build: fn(&mut Builder),
+    pub run: fn(&Runtime),
+    /// Something of it goes on until this is called.
+    pub end: fn(),
+}
+
+impl Program {
+    pub const fn new(name: &'static str, run: fn(&Runtime)) -> Self {
+        Program { name, build: |_| (), run, end: || () }
+    }
+
+    /// Runs it, and gives back what was recorded.
+    pub fn record(&self) -> Vec<u8> {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(2).enable_all().trace(Config::new().capacity(4 << 20));
+        (self.build)(&mut builder);
+        let runtime = builder.build().expect("a runtime starts");
+        (self.run)(&runtime);
+        let mut bytes = Vec::new();
+        runtime.handle().dump_trace_to(&mut bytes).expect("memory can be written to");
+        (self.end)();
+        bytes
+    }
+
+    pub fn trace(&self) -> Trace {
+        Trace::from_bytes(self.record()).expect("what was written can be read")
+    }
+}
+
+/// Computes for so many microseconds of CPU time: on a busy machine, too, it is as much as elsewhere.
+fn burn(micros: u64) {
+    let on_cpu = || {
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+    };
+    let begun = on_cpu();
+    while on_cpu() - begun < Duration::from_micros(micros) {
+        hint::spin_loop();
+    }
+}
+
+async fn all<T>(tasks: Vec<JoinHandle<T>>) {
+    for task in tasks {
+        task.await.expect("it neither panics nor is aborted");
+    }
+}

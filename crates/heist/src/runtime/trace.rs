@@ -1,0 +1,196 @@
+//! The recorder of a runtime, as its users have it: dumps on demand, and those that happen by themselves.
+
+use super::Handle;
+use crate::env::{Clock, log, quietly};
+use crate::trace::{self, Recorder, Wish, ring};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+const VARIABLE: &str = "HEIST_TRACE";
+
+/// Who has stalls all the time, or panics, gets a dump so often. Guessed.
+const OFTEN_ENOUGH: Duration = Duration::from_secs(1);
+
+impl Handle {
+    /// Writes what the runtime has recorded lately to a file, for `heist doctor` and
+    /// [`trace::Trace`]. The file is written beside `path` first, and takes its place when it is whole.
+    /// Workers go on meanwhile.
+    ///
+    /// # Errors
+    /// If nothing is recorded ([`Builder::trace`](super::Builder::trace)), with
+    /// [`io::ErrorKind::Unsupported`]; and if the file cannot be written.
+    pub fn dump_trace(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = path.as_ref();
+        let subject = self.traced("Handle::dump_trace")?;
+        trace::to_file(path, |out| subject.write(out)).map_err(|error| {
+            let message = format!("Handle::dump_trace: {}: {error}", path.display());
+            io::Error::new(error.kind(), message)
+        })
+    }
+
+    /// As [`dump_trace`](Self::dump_trace), to anything that can be written to.
+    ///
+    /// # Errors
+    /// If nothing is recorded, with [`io::ErrorKind::Unsupported`]; and those of `out`.
+    pub fn dump_trace_to(&self, out: impl io::Write) -> io::Result<()> {
+        self.traced("Handle::dump_trace_to")?.write(out)
+    }
+
+    fn traced(&self, api: &str) -> io::Result<trace::Subject<'_>> {
+        self.scheduler.trace().ok_or_else(|| {
+            let message = format!(
+                "{api}: this runtime does not record: call Builder::trace, or set {VARIABLE}"
+            );
+            io::Error::new(io::ErrorKind::Unsupported, message)
+        })
+    }
+}
+
+/// What the environment asks for. Nonsense is named, and nothing is recorded.
+pub(super) fn from_environment() -> Option<trace::Config> {
+    static TAKEN: AtomicU64 = AtomicU64::new(0);
+    let file = PathBuf::from(std::env::var_os(VARIABLE)?);
+    if let Err(error) = check_file(&file) {
+        log::no_trace(VARIABLE, &error);
+        return None;
+    }
+    // Relaxed: that the numbers differ is all that is asked of them.
+    let number = TAKEN.fetch_add(1, Ordering::Relaxed) + 1;
+    Some(trace::Config::new().dump_always(&numbered(&file, number)))
+}
+
+/// The first runtime of a process has the file, the second `file.2`, and so on.
+fn numbered(file: &Path, number: u64) -> PathBuf {
+    let mut name = OsString::from(file);
+    if number > 1 {
+        name.push(format!(".{number}"));
+    }
+    name.into()
+}
+
+/// The recorder that the user asks for.
+///
+/// # Errors
+/// If a file that is to be written could not be, or there are no descriptors left.
+pub(super) fn recorder(config: trace::Config) -> io::Result<Arc<Recorder>> {
+    config.files().try_for_each(check_file)?;
+    Recorder::new(config)
+        .map_err(|error| io::Error::new(error.kind(), format!("Builder::trace: {error}")))
+}
+
+/// What can be known beforehand: there is a directory for it.
+fn check_file(file: &Path) -> io::Result<()> {
+    let wrong = |kind, what: &str| {
+        let message =
+            format!("Builder::trace: {file:?} {what}; name a file in a directory that is there");
+        Err(io::Error::new(kind, message))
+    };
+    if file.file_name().is_none() {
+        return wrong(io::ErrorKind::InvalidInput, "is no name for a file");
+    }
+    if file.is_dir() {
+        return wrong(io::ErrorKind::IsADirectory, "is a directory");
+    }
+    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match directory {
+        Some(directory) if !directory.is_dir() => {
+            wrong(io::ErrorKind::NotFound, "would be in a directory that does not exist")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Dumps what is to be dumped by itself, as long as the runtime lives; when this is dropped, for the last time.
+#[derive(Debug, Default)]
+pub(super) struct Keeper {
+    kept: Option<Kept>,
+    /// Whether the end waits for a dump that is being written.
+    pub(super) waits: bool,
+}
+
+#[derive(Debug)]
+struct Kept {
+    handle: Handle,
+    recorder: Arc<Recorder>,
+    thread: Option<thread::JoinHandle<()>>,
+    signal: Option<signal_hook_registry::SigId>,
+}
+
+impl Keeper {
+    /// # Errors
+    /// If it has no thread, or the signal no handler.
+    pub(super) fn new(handle: &Handle) -> io::Result<Self> {
+        let Some(recorder) = handle.scheduler.recorder().map(Arc::clone) else {
+            return Ok(Keeper::default());
+        };
+        let mut kept = Kept { handle: handle.clone(), recorder, thread: None, signal: None };
+        if kept.recorder.config().is_watched() {
+            kept.thread = Some(start(handle.clone(), Arc::clone(&kept.recorder))?);
+        }
+        if kept.recorder.config().on_signal.is_some() {
+            kept.signal = kept.recorder.wishes().bell().map(listen).transpose()?;
+        }
+        Ok(Keeper { kept: Some(kept), waits: true })
+    }
+}
+
+fn listen(bell: Arc<std::os::unix::net::UnixStream>) -> io::Result<signal_hook_registry::SigId> {
+    let action = move || ring(&bell, Wish::Signal);
+    // SAFETY: (FFI) ring() does only what a handler may do.
+    unsafe { signal_hook_registry::register(libc::SIGUSR2, action) }
+}
+
+fn start(handle: Handle, recorder: Arc<Recorder>) -> io::Result<thread::JoinHandle<()>> {
+    thread::Builder::new().name("heist-trace".into()).spawn(move || keep(&handle, &recorder))
+}
+
+/// Until there are no more wishes.
+fn keep(handle: &Handle, recorder: &Recorder) {
+    let config = recorder.config();
+    let mut last: [Option<Clock>; 2] = [None; 2];
+    loop {
+        let (file, last) = match recorder.wishes().wait() {
+            Wish::End => return,
+            Wish::Signal => (&config.on_signal, None),
+            Wish::Stall => (&config.on_stall, Some(&mut last[0])),
+            Wish::Panic => (&config.on_panic, Some(&mut last[1])),
+        };
+        let now = Clock::now();
+        let is_new = last.is_none_or(|last| {
+            let is_new = last.is_none_or(|last| now.since(last) >= OFTEN_ENOUGH);
+            *last = if is_new { Some(now) } else { *last };
+            is_new
+        });
+        if let Some(file) = file.as_deref().filter(|_| is_new) {
+            dump(handle, file);
+        }
+    }
+}
+
+fn dump(handle: &Handle, file: &Path) {
+    // Nobody is there to be told of an error, or of a panic.
+    quietly(|| {
+        if let Err(error) = handle.dump_trace(file) {
+            log::not_dumped(&error);
+        }
+    });
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        let Some(Kept { handle, recorder, thread, signal }) = self.kept.take() else { return };
+        signal.into_iter().for_each(|signal| _ = signal_hook_registry::unregister(signal));
+        recorder.wishes().end();
+        let this = thread::current().id();
+        let thread = thread.filter(|thread| self.waits && thread.thread().id() != this);
+        thread.into_iter().for_each(|thread| _ = thread.join());
+        if let Some(file) = &recorder.config().at_shutdown {
+            dump(&handle, file);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What is recorded here and there, and whose record it is. Nobody decides by it what to do next.
+
+use super::shared::{Runnable, Shared};
+use crate::stall::{StallCause, StallReport};
+use crate::task;
+use crate::trace::{EventKind, Recorder, StallKind, StringId, Subject, TaskId};
+use std::sync::Arc;
+
+/// For what is rare, or done by threads that are no workers.
+impl Shared {
+    pub(crate) fn recorder(&self) -> Option<&Arc<Recorder>> {
+        self.config.recorder.as_ref()
+    }
+
+    /// By whichever thread calls.
+    #[inline]
+    pub(super) fn record(&self, kind: impl FnOnce() -> EventKind) {
+        if let Some(recorder) = self.recorder() {
+            recorder.record(kind());
+        }
+    }
+
+    /// A task that is new, before anybody else has it.
+    pub(super) fn record_spawn(&self, task: &Runnable) {
+        if let Some(recorder) = self.recorder() {
+            recorder.spawned(task.id().number().get(), task.spawned_at());
+        }
+    }
+
+    /// A task that was woken, before anybody else has it.
+    pub(super) fn record_wake(&self, task: &Runnable) {
+        self.record(|| EventKind::Wake { task: id(task) });
+    }
+
+    /// Who sits on this seat is woken, if anybody does.
+    pub(super) fn record_wake_up(&self, seat: usize) {
+        if let Some(recorder) = self.recorder() {
+            if let Some(worker) = self.seats[seat].holder() {
+                recorder.record(EventKind::WakeWorker { worker: worker as u16 });
+            }
+        }
+    }
+
+    /// A worker was found stuck.
+    pub(super) fn record_stall(&self, worker: usize, report: &StallReport) {
+        let Some(recorder) = self.recorder() else { return };
+        let task = report.task_id().map_or(0, |task| task.number().get());
+        let kind = match report.cause() {
+            StallCause::Burning => StallKind::Burning,
+            // The number stands for the name until the dump.
+            StallCause::Blocked { system_call: Some(call) } => {
+                StallKind::Blocked(StringId(call.number()))
+            }
+            StallCause::Blocked { system_call: None } => StallKind::Waiting,
+            StallCause::Unknown => StallKind::Unknown,
+        };
+        recorder.record(EventKind::Stall { worker: worker as u16, task: TaskId(task), kind });
+        recorder.wishes().stalled();
+    }
+
+    /// All that is recorded, if anything is.
+    pub(crate) fn trace(&self) -> Option<Subject<'_>> {
+        Some(Subject {
+            recorder: self.recorder()?,
+            scribes: self.remotes.all().filter_map(|remote| remote.scribe.as_deref()).collect(),
+            seats: self.remotes.seats(),
+            name_of: |task| task::name_of(task::Id::from_number(task)?),
+        })
+    }
+}
+
+/// A task, as it stands in the record.
+#[inline(always)]
+pub(super) fn id(task: &Runnable) -> TaskId {
+    TaskId(task.id().number().get())
+}

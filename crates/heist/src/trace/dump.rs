@@ -1,0 +1,150 @@
+//! From what is in memory to a file.
+
+use super::event::{EventKind, Lane, StallKind, StringId, TaskId};
+use super::format::Header;
+use super::recorder::Recorder;
+use super::ring::Copied;
+use super::scribe::Scribe;
+use super::word::{Item, Word};
+use super::writer::Writer;
+use crate::env::SystemCall;
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Whose record it is.
+pub(crate) struct Subject<'a> {
+    pub(crate) recorder: &'a Recorder,
+    /// Of each worker, by number.
+    pub(crate) scribes: Vec<&'a Scribe>,
+    pub(crate) seats: usize,
+    /// The name of a task that has one.
+    pub(crate) name_of: fn(u64) -> Option<Arc<str>>,
+}
+
+impl Subject<'_> {
+    /// Writes what is there now.
+    pub(crate) fn write(&self, out: impl Write) -> io::Result<()> {
+        // All copies first: what is written down meanwhile is in none of them.
+        let outside = (Lane::Outside, self.recorder.copy_outside());
+        let workers = self.scribes.iter().enumerate();
+        let workers = workers.map(|(number, scribe)| (Lane::Worker(number as u16), scribe.copy()));
+        let lanes: Vec<(Lane, Copied)> = workers.chain([outside]).collect();
+        let mut dump = Dump {
+            writer: Writer::new(out, &self.header())?,
+            locations: HashMap::new(),
+            tasks: BTreeSet::new(),
+        };
+        for (lane, copied) in &lanes {
+            dump.lane(*lane, copied)?;
+        }
+        for task in std::mem::take(&mut dump.tasks) {
+            if let Some(name) = (self.name_of)(task) {
+                dump.writer.name(TaskId(task), &name)?;
+            }
+        }
+        dump.writer.finish().map(drop)
+    }
+
+    fn header(&self) -> Header {
+        let program = std::env::current_exe().ok();
+        let program = program.as_deref().and_then(Path::file_name).unwrap_or_default();
+        Header {
+            started: self.recorder.started,
+            program: program.to_string_lossy().into_owned(),
+            pid: std::process::id(),
+            workers: self.scribes.len() as u16,
+            seats: self.seats as u16,
+        }
+    }
+}
+
+struct Dump<W> {
+    writer: Writer<W>,
+    locations: HashMap<u64, StringId>,
+    /// Those that are named in the trace.
+    tasks: BTreeSet<u64>,
+}
+
+impl<W: Write> Dump<W> {
+    fn lane(&mut self, lane: Lane, copied: &Copied) -> io::Result<()> {
+        if copied.lost > 0 {
+            self.writer.lost(lane, copied.lost)?;
+        }
+        for word in &copied.words {
+            let word = self.translate(Word(*word))?;
+            self.writer.words(lane, [word])?;
+        }
+        Ok(())
+    }
+
+    /// Texts have numbers in a file; in memory there are addresses, and numbers of system calls.
+    fn translate(&mut self, word: Word) -> io::Result<Word> {
+        Ok(match word.item() {
+            Some(Item::Location(address)) => Word::location(self.location(address)?.0.into()),
+            Some(Item::Stall { worker, kind: StallKind::Blocked(number) }) => {
+                let call = self.writer.string(&SystemCall::new(number.0).to_string())?;
+                let kind = StallKind::Blocked(call);
+                Word::of(EventKind::Stall { worker, task: TaskId(0), kind }).0
+            }
+            Some(Item::SpawnedAt { task } | Item::Polled { task, .. } | Item::StallTask(task)) => {
+                self.tasks.insert(task.0);
+                word
+            }
+            _ => word,
+        })
+    }
+
+    fn location(&mut self, address: u64) -> io::Result<StringId> {
+        if let Some(id) = self.locations.get(&address) {
+            return Ok(*id);
+        }
+        let location: *const Location<'static> =
+            std::ptr::with_exposed_provenance(address as usize);
+        // SAFETY: (type) only Scribe::tell() makes such a word, of a reference that lives for ever.
+        let location = unsafe { &*location };
+        let id = self.writer.string(&location.to_string())?;
+        self.locations.insert(address, id);
+        Ok(id)
+    }
+}
+
+/// Writes a file: first one beside it, which then takes its place, so that nobody finds half of one. What is there
+/// and is no file, a pipe or a device, is written to.
+pub(crate) fn to_file(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fill(File::options().write(true).open(path)?, write);
+    }
+    let beside = beside(path);
+    let written = File::create_new(&beside)
+        .and_then(|file| fill(file, write))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // If it is not there that is no news.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+fn fill(file: File, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    write(&mut out)?;
+    out.flush()
+}
+
+/// A name that nobody else has.
+fn beside(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    // Relaxed: that the numbers differ is all that is asked of them.
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}-{number}.tmp", std::process::id()));
+    name.into()
+}

@@ -1,0 +1,68 @@
+//! Why a trace could not be read.
+
+use super::format::VERSION;
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// Why a trace could not be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file could not be opened or read.
+    Io(io::Error),
+    /// It is no trace at all.
+    NotATrace,
+    /// It is a trace of another version of the format.
+    Version {
+        /// Which.
+        found: u16,
+    },
+    /// It is a trace, and it was damaged: by more than a cut at its end, which is no error.
+    Corrupt {
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+}
+
+impl ReadError {
+    pub(super) fn corrupt(offset: u64, what: &'static str) -> Self {
+        ReadError::Corrupt { offset, what }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Io(error) => error.fmt(f),
+            ReadError::NotATrace => f.write_str(
+                "not a heist trace: record one with HEIST_TRACE=file or Handle::dump_trace",
+            ),
+            ReadError::Version { found } => write!(
+                f,
+                "a trace of format version {found}, and this program reads version {VERSION}: use \
+                 the heist program of the version that recorded it"
+            ),
+            ReadError::Corrupt { offset, what } => {
+                write!(f, "the trace is damaged at byte {offset}: {what}; copy or record it again")
+            }
+        }
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ReadError::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        ReadError::Io(error)
+    }
+}

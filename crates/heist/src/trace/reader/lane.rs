@@ -1,0 +1,168 @@
+//! The events of one lane, with their times.
+//!
+//! Words are read up to the next time, and what stands before it is spread between the two times
+//! around it: within polls time passes, between them it hardly does. So a row of short polls that
+//! nobody timed looks as it was, a busy worker.
+
+use super::super::error::ReadError;
+use super::super::event::{Event, EventKind, Lane, StringId};
+use super::super::format::u64_at;
+use super::super::word::{Item, Word};
+use super::index;
+use super::source::Source;
+use std::collections::VecDeque;
+use std::slice;
+use std::time::Duration;
+
+/// Without a time for so many events, what was read gets the last one. The recorder writes one
+/// every 64 polls; this is for files that it has not written.
+const AHEAD: usize = 4096;
+
+/// How much longer a step within a poll is than one between polls. Guessed.
+const POLL_STEP: u64 = 15;
+
+#[derive(Debug)]
+pub(super) struct LaneReader<'a> {
+    words: WordReader<'a>,
+    lane: Lane,
+    /// Events that have their times.
+    ready: VecDeque<Event>,
+    /// Events since the last time, with the steps up to each.
+    open: Vec<(EventKind, u64)>,
+    steps: u64,
+    /// The last time; none before the first.
+    from: Option<u64>,
+    /// The first of `open` happened at `from`.
+    is_first_exact: bool,
+    is_in_poll: bool,
+    /// The first word of an event of two.
+    half: Option<Item>,
+}
+
+impl<'a> LaneReader<'a> {
+    pub(super) fn new(source: &'a Source, lane: Lane, chunks: &'a [u64]) -> Self {
+        LaneReader {
+            words: WordReader {
+                source,
+                chunks: chunks.iter(),
+                chunk: 0,
+                payload: Vec::new(),
+                at: 0,
+            },
+            lane,
+            ready: VecDeque::new(),
+            open: Vec::new(),
+            steps: 0,
+            from: None,
+            is_first_exact: false,
+            is_in_poll: false,
+            half: None,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Event>, ReadError> {
+        while self.ready.is_empty() {
+            match self.words.next()? {
+                Some(item) => self.take(item),
+                None if self.open.is_empty() => return Ok(None),
+                None => self.close(self.from.unwrap_or(0)),
+            }
+        }
+        Ok(self.ready.pop_front())
+    }
+
+    /// How many events are in memory as such.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn buffered(&self) -> usize {
+        self.ready.len() + self.open.len()
+    }
+
+    fn take(&mut self, item: Item) {
+        let half = self.half.take();
+        match (item, half) {
+            (Item::Time(nanos), _) => {
+                self.close(nanos);
+                self.is_first_exact = true;
+            }
+            (Item::Mark(nanos), _) => self.close(nanos),
+            (Item::Event(kind), _) => self.add(kind),
+            (Item::Polled { task, source, outcome }, _) => {
+                self.add(EventKind::PollStart { task, source });
+                self.add(EventKind::PollEnd { task, outcome });
+            }
+            (Item::SpawnedAt { .. } | Item::Stall { .. }, _) => self.half = Some(item),
+            (Item::Location(location), Some(Item::SpawnedAt { task })) => {
+                // Larger than any number of a text: a text that is not known.
+                let location = u32::try_from(location).unwrap_or(u32::MAX);
+                self.add(EventKind::SpawnedAt { task, location: StringId(location) });
+            }
+            (Item::StallTask(task), Some(Item::Stall { worker, kind })) => {
+                self.add(EventKind::Stall { worker, task, kind });
+            }
+            // The first half was overwritten.
+            (Item::Location(_) | Item::StallTask(_), _) => {}
+        }
+        if self.open.len() >= AHEAD {
+            self.close(self.from.unwrap_or(0));
+        }
+    }
+
+    fn add(&mut self, kind: EventKind) {
+        // The exact event stands at the beginning itself.
+        if !(self.is_first_exact && self.open.is_empty()) {
+            self.steps += if self.is_in_poll { POLL_STEP } else { 1 };
+        }
+        match kind {
+            EventKind::PollStart { .. } => self.is_in_poll = true,
+            EventKind::PollEnd { .. } => self.is_in_poll = false,
+            _ => {}
+        }
+        self.open.push((kind, self.steps));
+    }
+
+    /// It is `until` now: all that is open happened between then and now.
+    fn close(&mut self, until: u64) {
+        // Before the first time nothing is known but that it was earlier, and a clock that goes
+        // back is wrong.
+        let from = self.from.unwrap_or(until);
+        let until = until.max(from);
+        let last_step = if self.is_in_poll { POLL_STEP } else { 1 };
+        let steps = u128::from(self.steps + last_step);
+        let mut is_exact = self.is_first_exact;
+        for (kind, step) in self.open.drain(..) {
+            let passed = u128::from(until - from) * u128::from(step) / steps;
+            let at = Duration::from_nanos(from + passed as u64);
+            self.ready.push_back(Event { at, is_exact, lane: self.lane, kind });
+            is_exact = false;
+        }
+        self.steps = 0;
+        self.from = Some(until);
+        self.is_first_exact = false;
+    }
+}
+
+/// The words of one lane, a chunk in memory at a time.
+#[derive(Debug)]
+struct WordReader<'a> {
+    source: &'a Source,
+    chunks: slice::Iter<'a, u64>,
+    /// Where the chunk is.
+    chunk: u64,
+    payload: Vec<u8>,
+    at: usize,
+}
+
+impl WordReader<'_> {
+    fn next(&mut self) -> Result<Option<Item>, ReadError> {
+        while self.payload.len() < self.at + 8 {
+            let Some(chunk) = self.chunks.next() else { return Ok(None) };
+            self.chunk = *chunk;
+            index::read_payload(self.source, self.chunk, &mut self.payload)?;
+            self.at = 0;
+        }
+        let word = Word(u64_at(&self.payload, self.at));
+        self.at += 8;
+        let item = word.item();
+        item.map(Some).ok_or(ReadError::corrupt(self.chunk, "a word that is no event"))
+    }
+}

@@ -1,0 +1,108 @@
+//! The recorder of a runtime: what its workers write to, and those who are none.
+
+use super::config::Config;
+use super::event::EventKind;
+use super::here;
+use super::ring::Copied;
+use super::scribe::Scribe;
+use super::wishes::Wishes;
+use crate::env::Clock;
+use std::fmt;
+use std::io;
+use std::panic::Location;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// Spare workers come and go, and there may be many: each has this part of what a worker has. Guessed.
+const PART_OF_SPARES: usize = 16;
+
+/// What a runtime records.
+pub(crate) struct Recorder {
+    config: Config,
+    /// When it began, by both clocks.
+    start: Clock,
+    pub(super) started: SystemTime,
+    /// For threads that are no workers of this runtime.
+    outside: Mutex<Scribe>,
+    wishes: Wishes,
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// # Errors
+    /// If there are no descriptors left for who is to be told that a dump is wanted.
+    pub(crate) fn new(config: Config) -> io::Result<Arc<Self>> {
+        let start = Clock::now();
+        let words = config.words();
+        Ok(Arc::new(Recorder {
+            start,
+            started: SystemTime::now(),
+            outside: Mutex::new(Scribe::new(words, start, true)),
+            wishes: Wishes::new(&config)?,
+            config,
+        }))
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Whether every event has its time.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.config.is_exact
+    }
+
+    pub(crate) fn wishes(&self) -> &Wishes {
+        &self.wishes
+    }
+
+    /// For a new worker.
+    pub(crate) fn scribe(&self, is_spare: bool) -> Arc<Scribe> {
+        let words = self.config.words() / if is_spare { PART_OF_SPARES } else { 1 };
+        Arc::new(Scribe::new(words, self.start, self.config.is_exact).with_cpu_times())
+    }
+
+    /// Something that the calling thread does, exactly now, be it one of the workers or not.
+    pub(crate) fn record(&self, kind: EventKind) {
+        if self.with_own(|scribe| scribe.record(kind)).is_none() {
+            self.record_outside(kind);
+        }
+    }
+
+    /// The same for who is no worker.
+    pub(crate) fn record_outside(&self, kind: EventKind) {
+        self.lock_outside().record(kind);
+    }
+
+    /// The calling thread has spawned a task.
+    pub(crate) fn spawned(&self, task: u64, at: &'static Location<'static>) {
+        if self.with_own(|scribe| scribe.spawned(task, at)).is_none() {
+            self.lock_outside().spawned(task, at);
+        }
+    }
+
+    /// Calls `f` for the worker whose thread this is, if it is one of this runtime's.
+    fn with_own(&self, f: impl FnOnce(&Scribe)) -> Option<()> {
+        here::with(|place| {
+            let own = place.scribe.as_deref().filter(|_| ptr::eq(&*place.recorder, self));
+            own.map(f)
+        })
+        .flatten()
+    }
+
+    pub(super) fn copy_outside(&self) -> Copied {
+        // Copied without waiting for anybody would be as good; this way nothing is half-way.
+        self.lock_outside().copy()
+    }
+
+    fn lock_outside(&self) -> MutexGuard<'_, Scribe> {
+        // Nothing panics with the lock held.
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,39 @@
+use super::*;
+use std::sync::Arc;
+use std::thread;
+
+#[test]
+fn the_oldest_are_overwritten() {
+    let ring = Ring::new(4);
+    assert_eq!(ring.copy(), Copied::default());
+    (1..=3).for_each(|word| _ = ring.push(word));
+    assert_eq!(ring.copy(), Copied { lost: 0, words: vec![1, 2, 3] });
+    (4..=9).for_each(|word| _ = ring.push(word));
+    // The oldest of the four may be being overwritten, for all that who copies knows.
+    assert_eq!(ring.copy(), Copied { lost: 6, words: vec![7, 8, 9] });
+    assert_eq!(ring.position(), 9);
+}
+
+#[test]
+fn there_is_room_for_what_was_asked() {
+    for (asked, capacity) in [(0, 2), (1, 2), (2, 2), (3, 4), (1000, 1024)] {
+        assert_eq!(Ring::new(asked).capacity(), capacity);
+    }
+}
+
+/// Each word is its position.
+#[test]
+fn a_copy_beside_a_writer_holds_what_was_written_there() {
+    let ring = Arc::new(Ring::new(64));
+    let writer = {
+        let ring = Arc::clone(&ring);
+        thread::spawn(move || (1..=2_000_000).for_each(|word| _ = ring.push(word)))
+    };
+    while !writer.is_finished() {
+        let copied = ring.copy();
+        for (position, word) in (copied.lost..).zip(&copied.words) {
+            assert_eq!(*word, position + 1);
+        }
+    }
+    writer.join().unwrap();
+}

@@ -1,0 +1,315 @@
+//! Who writes down what one worker does: when the clock is read, and what is left out because it was
+//! said before. Told in `README.md`.
+
+use super::event::{EventKind, Outcome, PollSource, TaskId};
+use super::ring::{Copied, Ring};
+use super::word::Word;
+use crate::env::{Clock, cpu_time};
+use crate::metrics::Counter;
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+/// After so many words without a time comes one. Chosen by `yield_many`; see the README.
+const BATCH: u64 = 256;
+/// Recording may take one of so many parts of the time. As above.
+const SHARE: u64 = 24;
+/// What a word costs, and a reading of the clock with what is written beside it, in nanoseconds. Measured, roughly.
+const COST_OF_WORD: u64 = 3;
+const COST_OF_READING: u64 = 75;
+/// With credit for so many readings polls are timed one by one. Guessed.
+const ENOUGH: u64 = 128 * COST_OF_READING;
+/// More credit than this is not given, in nanoseconds: after something that took long polls are timed for a
+/// while, not for ever. Guessed.
+const MOST: u64 = 1_000_000;
+/// The thread's CPU time is asked for at most so often, in nanoseconds: it takes a call of the kernel. Guessed.
+const CPU_PACE: u64 = 1_000_000;
+/// Of how many tasks it is remembered that their spawn location was told. Guessed.
+const TOLD: usize = 256;
+
+/// The record of one worker. One thread at a time writes: the one that runs the worker, or whoever has the lock
+/// around it. What each poll needs is in one cache line, which is nobody else's.
+#[repr(C, align(128))]
+pub(crate) struct Scribe {
+    /// The poll that goes on and has not been recorded, as the word that would begin it; else 0.
+    pending: Counter,
+    /// At this position it is time to read the clock.
+    next_reading: Counter,
+    ring: Ring,
+    /// Whether every poll is timed, at the moment.
+    is_precise: AtomicBool,
+    /// When the clock was read last.
+    last_reading: Counter,
+    /// When the thread's CPU time is asked for next.
+    next_cpu_time: Counter,
+    /// How long the clock may be read, in nanoseconds.
+    credit: Counter,
+    /// How long it took from word to word when nothing was timed.
+    nanos_per_word: Counter,
+    /// When the poll that goes on has returned to its task; see [`returned`](Self::returned).
+    returned_at: Counter,
+    is_exact: bool,
+    start: Clock,
+    /// The tasks whose spawn location was told last, each in the place that its number says.
+    told: Box<[Counter]>,
+    /// From this position on it has to be told again: what was told may be overwritten soon.
+    told_until: Counter,
+}
+
+/// A poll that goes on.
+#[derive(Clone, Copy)]
+#[must_use = "it comes to its end"]
+pub(crate) struct Begun(Word);
+
+/// For what happens with every task.
+impl Scribe {
+    /// For so many words. Times are those since `start`; if it `is_exact` every event has one.
+    pub(super) fn new(capacity: usize, start: Clock, is_exact: bool) -> Self {
+        Scribe {
+            pending: Counter::default(),
+            next_reading: Counter::default(),
+            ring: Ring::new(capacity),
+            is_precise: AtomicBool::new(is_exact),
+            last_reading: Counter::default(),
+            next_cpu_time: never(),
+            credit: Counter::default(),
+            nanos_per_word: Counter::default(),
+            returned_at: Counter::default(),
+            is_exact,
+            start,
+            told: (0..TOLD).map(|_| Counter::default()).collect(),
+            told_until: Counter::default(),
+        }
+    }
+
+    /// Tells how much CPU time its thread has used, too. Not for what many threads write to.
+    pub(super) fn with_cpu_times(self) -> Self {
+        self.next_cpu_time.set(0);
+        self
+    }
+
+    /// A poll begins. What is returned is to [end](Self::end_poll) it.
+    #[inline(always)]
+    pub(crate) fn begin_poll(
+        &self,
+        task: u64,
+        source: PollSource,
+        spawned_at: &'static Location<'static>,
+    ) -> Begun {
+        let start = Word::poll_start(TaskId(task), source);
+        if self.is_precise() {
+            self.begin_timed(start, spawned_at);
+        } else {
+            self.pending.set(start.0);
+        }
+        Begun(start)
+    }
+
+    /// It has ended.
+    #[inline(always)]
+    pub(crate) fn end_poll(&self, begun: Begun, outcome: Outcome) {
+        if self.pending.get() == 0 {
+            return self.end_begun(begun.0, outcome);
+        }
+        self.pending.set(0);
+        let position = self.ring.push(begun.0.ended(outcome).0);
+        if position >= self.next_reading.get() {
+            self.mark();
+        }
+    }
+
+    /// A task was spawned here.
+    pub(crate) fn spawned(&self, task: u64, at: &'static Location<'static>) {
+        self.note(EventKind::Spawn { task: TaskId(task) });
+        self.tell(task, at);
+    }
+
+    /// Something that happens often: the clock is read for it only while polls are timed one by one.
+    pub(crate) fn note(&self, kind: EventKind) {
+        if self.is_precise() {
+            return self.record(kind);
+        }
+        self.begin_pending();
+        self.write(kind);
+        if self.ring.position() >= self.next_reading.get() {
+            self.mark();
+        }
+    }
+
+    /// Something that happens now, exactly.
+    pub(crate) fn record(&self, kind: EventKind) {
+        self.begin_pending();
+        let now = self.read_clock();
+        self.write_at(now, kind);
+    }
+
+    /// The worker has slept.
+    pub(crate) fn record_unpark(&self, by_itself: bool) {
+        let now = self.nanos();
+        // A sleep earns nothing.
+        self.last_reading.set(now);
+        self.write_at(now, EventKind::Unpark { by_itself });
+    }
+
+    /// The future of the task that is polled has returned, and others may have the task next.
+    #[cold]
+    pub(crate) fn returned(&self) {
+        self.returned_at.set(self.nanos());
+    }
+
+    #[inline(always)]
+    fn is_precise(&self) -> bool {
+        self.is_precise.load(Ordering::Relaxed)
+    }
+
+    /// What happens in a poll stands behind its beginning.
+    #[inline(always)]
+    pub(crate) fn begin_pending(&self) {
+        let pending = self.pending.get();
+        if pending != 0 {
+            self.pending.set(0);
+            self.ring.push(pending);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_timed(&self, start: Word, spawned_at: &'static Location<'static>) {
+        self.tell_now_and_then(start.task().0, spawned_at);
+        let now = self.read_clock();
+        self.ring.push(Word::time(now).0);
+        self.ring.push(start.0);
+    }
+
+    #[inline(never)]
+    fn end_begun(&self, begun: Word, outcome: Outcome) {
+        let end = EventKind::PollEnd { task: begun.task(), outcome };
+        if !self.is_precise() {
+            self.write(end);
+            if self.ring.position() >= self.next_reading.get() {
+                self.mark();
+            }
+            return;
+        }
+        let now = self.read_clock();
+        // Others may have gone on with the task before this was read, unless it has ended.
+        let is_late = self.is_exact && outcome != Outcome::Done;
+        let at = if is_late { self.returned_at.get() } else { now };
+        self.write_at(at, end);
+    }
+}
+
+fn never() -> Counter {
+    let never = Counter::default();
+    never.set(u64::MAX);
+    never
+}
+
+/// What is written.
+impl Scribe {
+    #[inline(always)]
+    fn write(&self, kind: EventKind) {
+        let (first, second) = Word::of(kind);
+        self.ring.push(first.0);
+        if let Some(second) = second {
+            self.ring.push(second.0);
+        }
+    }
+
+    #[inline(always)]
+    fn write_at(&self, nanos: u64, kind: EventKind) {
+        self.ring.push(Word::time(nanos).0);
+        self.write(kind);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_cpu_time(&self, now: u64) {
+        self.next_cpu_time.set(now + CPU_PACE);
+        // Without a time: the end of a poll may be older than this reading, and comes next.
+        self.write(EventKind::CpuTime { nanos: cpu_time() });
+    }
+
+    /// It is this late.
+    #[cold]
+    #[inline(never)]
+    fn mark(&self) {
+        let before = self.last_reading.get();
+        let now = self.read_clock();
+        self.nanos_per_word.set((now - before) / BATCH);
+        self.ring.push(Word::mark(now).0);
+    }
+
+    /// Where a task was spawned.
+    fn tell(&self, task: u64, spawned_at: &'static Location<'static>) {
+        let location = std::ptr::from_ref(spawned_at).expose_provenance() as u64;
+        self.ring.push(Word::spawned_at(TaskId(task)).0);
+        self.ring.push(Word::location(location).0);
+    }
+
+    /// The same, unless that was told lately.
+    fn tell_now_and_then(&self, task: u64, spawned_at: &'static Location<'static>) {
+        let position = self.ring.position();
+        if position >= self.told_until.get() {
+            self.told.iter().for_each(|told| told.set(0));
+            self.told_until.set(position + self.ring.capacity() as u64 / 4);
+        }
+        let told = &self.told[task as usize % TOLD];
+        if told.get() != task {
+            told.set(task);
+            self.tell(task, spawned_at);
+        }
+    }
+}
+
+/// For those who ask.
+impl Scribe {
+    /// What was written, and behind it the beginning of the poll that goes on, if that is not among it.
+    pub(super) fn copy(&self) -> Copied {
+        let mut copied = self.ring.copy();
+        let pending = self.pending.get();
+        let end = copied.lost + copied.words.len() as u64;
+        // If more has been written meanwhile it is another poll's beginning.
+        if pending != 0 && self.ring.position() == end {
+            // Polls before it were no longer than others: this one is as old as it may be.
+            let since = self.words_since_reading() * self.nanos_per_word.get();
+            let estimate = self.last_reading.get() + since;
+            copied.words.push(Word::mark(estimate.min(self.nanos())).0);
+            copied.words.push(pending);
+        }
+        copied
+    }
+}
+
+/// When the clock is read.
+impl Scribe {
+    /// Nanoseconds since the recorder began.
+    fn nanos(&self) -> u64 {
+        u64::try_from(Clock::now().since(self.start).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// How many words have been written since the clock was read.
+    fn words_since_reading(&self) -> u64 {
+        (self.ring.position() + BATCH).saturating_sub(self.next_reading.get().max(BATCH))
+    }
+
+    /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
+    /// then is paid for.
+    fn read_clock(&self) -> u64 {
+        let now = self.nanos();
+        let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
+        let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;
+        let credit = (self.credit.get() + earned).saturating_sub(spent).min(MOST);
+        let least = if self.is_precise() { 1 } else { ENOUGH };
+        self.last_reading.set(now);
+        self.credit.set(credit);
+        self.is_precise.store(self.is_exact || credit >= least, Ordering::Relaxed);
+        if now >= self.next_cpu_time.get() {
+            self.tell_cpu_time(now);
+        }
+        self.next_reading.set(self.ring.position() + BATCH);
+        now
+    }
+}

@@ -1,0 +1,110 @@
+//! How a dump is asked for by those who must not wait for it: workers, sysmon, a signal's handler.
+
+use super::config::Config;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Why a dump is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Wish {
+    Stall = b's',
+    Panic = b'p',
+    Signal = b'u',
+    /// No more dumps.
+    End = b'e',
+}
+
+impl Wish {
+    fn from_byte(byte: u8) -> Option<Self> {
+        [Wish::Stall, Wish::Panic, Wish::Signal, Wish::End]
+            .into_iter()
+            .find(|wish| *wish as u8 == byte)
+    }
+}
+
+/// A socket: writing to it is all that a signal's handler may do.
+pub(crate) struct Wishes(Option<Ends>);
+
+struct Ends {
+    bell: Arc<UnixStream>,
+    rings: UnixStream,
+    on_stall: bool,
+    on_panic: bool,
+    /// Should there be no room for one more wish, this is seen by who reads those there are.
+    is_over: AtomicBool,
+}
+
+impl Wishes {
+    /// # Errors
+    /// If there are no descriptors left.
+    pub(super) fn new(config: &Config) -> io::Result<Self> {
+        if !config.is_watched() {
+            return Ok(Wishes(None));
+        }
+        let (bell, rings) = UnixStream::pair()?;
+        bell.set_nonblocking(true)?;
+        let (on_stall, on_panic) = (config.on_stall.is_some(), config.on_panic.is_some());
+        let is_over = AtomicBool::new(false);
+        Ok(Wishes(Some(Ends { bell: Arc::new(bell), rings, on_stall, on_panic, is_over })))
+    }
+
+    /// A worker is stuck.
+    pub(crate) fn stalled(&self) {
+        self.wish_if(|ends| ends.on_stall, Wish::Stall);
+    }
+
+    pub(super) fn panicked(&self) {
+        self.wish_if(|ends| ends.on_panic, Wish::Panic);
+    }
+
+    /// Nobody will look any more.
+    pub(crate) fn end(&self) {
+        let stop = |ends: &Ends| {
+            // Relaxed: the byte behind it, or one that is there already, brings its reader here.
+            ends.is_over.store(true, Ordering::Relaxed);
+            true
+        };
+        self.wish_if(stop, Wish::End);
+    }
+
+    fn wish_if(&self, is_wanted: impl FnOnce(&Ends) -> bool, wish: Wish) {
+        if let Some(ends) = self.0.as_ref().filter(|ends| is_wanted(ends)) {
+            ring(&ends.bell, wish);
+        }
+    }
+
+    /// Where a signal's handler writes to.
+    pub(crate) fn bell(&self) -> Option<Arc<UnixStream>> {
+        self.0.as_ref().map(|ends| Arc::clone(&ends.bell))
+    }
+
+    /// Waits for the next; for one thread. The end if it cannot be waited for.
+    pub(crate) fn wait(&self) -> Wish {
+        let Some(ends) = &self.0 else { return Wish::End };
+        loop {
+            let mut byte = [0];
+            let read = (&ends.rings).read(&mut byte);
+            if ends.is_over.load(Ordering::Relaxed) {
+                return Wish::End;
+            }
+            match read {
+                Ok(1) => {
+                    if let Some(wish) = Wish::from_byte(byte[0]) {
+                        return wish;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => return Wish::End,
+            }
+        }
+    }
+}
+
+/// What a signal's handler may do: it writes to a socket that does not block. If that is full there are wishes
+/// enough.
+pub(crate) fn ring(mut bell: &UnixStream, wish: Wish) {
+    let _ = bell.write(&[wish as u8]);
+}

@@ -1,0 +1,304 @@
+//! How events stand in eight bytes: in the recorder's rings and, word for word, in files.
+//!
+//! The six lowest bits are the tag, which says what the rest is; `FORMAT.md` has the table. A
+//! reader may begin at any word. An event of two words has a tag for each, so that a second word
+//! whose first was overwritten is known for what it is.
+//!
+//! Times are words of their own, since most events do without. [`Word::time`] is the time of the
+//! event right behind it, which is exact. [`Word::mark`] says how late it was at that place,
+//! whatever comes next. What stands between two of these happened between them.
+
+use super::event::{EventKind, Outcome, PollSource, StallKind, StringId, TaskId};
+
+const TAG_BITS: u32 = 6;
+const TASK_BITS: u32 = 52;
+const SOURCE_SHIFT: u32 = TAG_BITS + TASK_BITS;
+const OUTCOME_SHIFT: u32 = SOURCE_SHIFT + 3;
+
+/// Numbers of tasks above this do not fit.
+pub(crate) const MAX_TASK: u64 = (1 << TASK_BITS) - 1;
+/// Times above this do not fit: nine years of nanoseconds.
+pub(crate) const MAX_NANOS: u64 = u64::MAX >> TAG_BITS;
+
+const _: () = assert!(OUTCOME_SHIFT + 3 == u64::BITS);
+
+/// Memory that was never written is no event: 0 is no tag.
+mod tag {
+    pub(super) const TIME: u64 = 1;
+    pub(super) const MARK: u64 = 2;
+    pub(super) const POLLED: u64 = 3;
+    pub(super) const POLL_START: u64 = 4;
+    pub(super) const POLL_END: u64 = 5;
+    pub(super) const SPAWN: u64 = 6;
+    pub(super) const SPAWNED_AT: u64 = 7;
+    /// The second word of `SPAWNED_AT`.
+    pub(super) const LOCATION: u64 = 8;
+    pub(super) const WAKE: u64 = 9;
+    pub(super) const STEAL: u64 = 10;
+    pub(super) const INJECT_BATCH: u64 = 11;
+    pub(super) const OVERFLOW: u64 = 12;
+    pub(super) const SEARCH_FAILED: u64 = 13;
+    pub(super) const PARK: u64 = 14;
+    pub(super) const UNPARK: u64 = 15;
+    pub(super) const WAKE_WORKER: u64 = 16;
+    pub(super) const SEAT_LENT: u64 = 17;
+    pub(super) const SEAT_TAKEN: u64 = 18;
+    pub(super) const SEAT_LEFT: u64 = 19;
+    pub(super) const STALL: u64 = 20;
+    /// The second word of `STALL`.
+    pub(super) const STALL_TASK: u64 = 21;
+    pub(super) const SPARE_SHORTAGE: u64 = 22;
+    pub(super) const BUDGET_EXHAUSTED: u64 = 23;
+    pub(super) const JOB_START: u64 = 24;
+    pub(super) const JOB_END: u64 = 25;
+    pub(super) const TIMERS_FIRED: u64 = 26;
+    pub(super) const IO_HARVEST: u64 = 27;
+    pub(super) const CPU_TIME: u64 = 28;
+}
+
+/// Eight bytes of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word(pub(crate) u64);
+
+/// What a word says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// The next event happened at this moment, in nanoseconds.
+    Time(u64),
+    /// It was this late here.
+    Mark(u64),
+    /// An event.
+    Event(EventKind),
+    /// A poll in which nothing else was recorded, from its start to its end.
+    Polled { task: TaskId, source: PollSource, outcome: Outcome },
+    /// A [`EventKind::SpawnedAt`] whose [`Item::Location`] is the next word.
+    SpawnedAt { task: TaskId },
+    /// In a file a [`StringId`], in a ring whatever the recorder put there.
+    Location(u64),
+    /// A [`EventKind::Stall`] whose [`Item::StallTask`] is the next word.
+    Stall { worker: u16, kind: StallKind },
+    /// The rest of it.
+    StallTask(TaskId),
+}
+
+/// The words of one event: the second is there for some only.
+pub(crate) type Words = (Word, Option<Word>);
+
+impl Word {
+    #[inline(always)]
+    const fn new(tag: u64, payload: u64) -> Self {
+        Word(payload << TAG_BITS | tag)
+    }
+
+    #[inline(always)]
+    const fn payload(self) -> u64 {
+        self.0 >> TAG_BITS
+    }
+
+    /// The next word's event happens now, `nanos` after the recorder's start.
+    #[inline(always)]
+    pub(crate) const fn time(nanos: u64) -> Self {
+        Word::new(tag::TIME, nanos)
+    }
+
+    /// It is this late.
+    #[inline(always)]
+    pub(crate) const fn mark(nanos: u64) -> Self {
+        Word::new(tag::MARK, nanos)
+    }
+
+    /// A whole poll in which nothing else was recorded. If something is to be, its
+    /// [`EventKind::PollStart`] comes first and a [`EventKind::PollEnd`] ends it.
+    #[inline(always)]
+    pub(crate) const fn polled(task: TaskId, source: PollSource, outcome: Outcome) -> Self {
+        let bits = source_bits(source) << SOURCE_SHIFT | outcome_bits(outcome) << OUTCOME_SHIFT;
+        Word(Word::of_task(tag::POLLED, task).0 | bits)
+    }
+
+    /// The beginning of a poll.
+    #[inline(always)]
+    pub(crate) const fn poll_start(task: TaskId, source: PollSource) -> Self {
+        // Not cut down to its bits: no process spawns so many, and this is done for each poll.
+        debug_assert!(task.0 <= MAX_TASK);
+        Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLL_START)
+    }
+
+    /// The whole poll whose [`poll_start`](Self::poll_start) this is, as [`polled`](Self::polled) has it.
+    #[inline(always)]
+    pub(crate) const fn ended(self, outcome: Outcome) -> Self {
+        Word((self.0 ^ tag::POLL_START ^ tag::POLLED) | outcome_bits(outcome) << OUTCOME_SHIFT)
+    }
+
+    /// The first word of [`EventKind::SpawnedAt`].
+    #[inline(always)]
+    pub(crate) const fn spawned_at(task: TaskId) -> Self {
+        Word::of_task(tag::SPAWNED_AT, task)
+    }
+
+    /// The second word of [`EventKind::SpawnedAt`]; 58 bits of `location` are kept.
+    #[inline(always)]
+    pub(crate) const fn location(location: u64) -> Self {
+        Word::new(tag::LOCATION, location)
+    }
+
+    #[inline(always)]
+    const fn of_task(tag: u64, task: TaskId) -> Self {
+        Word::new(tag, task.0 & MAX_TASK)
+    }
+
+    pub(crate) const fn task(self) -> TaskId {
+        TaskId(self.payload() & MAX_TASK)
+    }
+
+    /// The words of an event; the compiler leaves the one arm that a caller needs.
+    #[inline(always)]
+    pub(crate) const fn of(kind: EventKind) -> Words {
+        let one = match kind {
+            EventKind::Spawn { task } => Word::of_task(tag::SPAWN, task),
+            EventKind::SpawnedAt { task, location } => {
+                return (Word::spawned_at(task), Some(Word::location(location.0 as u64)));
+            }
+            EventKind::PollStart { task, source } => {
+                Word::poll_start(TaskId(task.0 & MAX_TASK), source)
+            }
+            EventKind::PollEnd { task, outcome } => {
+                Word(Word::of_task(tag::POLL_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)
+            }
+            EventKind::Wake { task } => Word::of_task(tag::WAKE, task),
+            EventKind::Steal { victim, tasks } => {
+                Word::new(tag::STEAL, victim as u64 | (tasks as u64) << 16)
+            }
+            EventKind::InjectBatch { tasks } => Word::new(tag::INJECT_BATCH, tasks as u64),
+            EventKind::Overflow { tasks } => Word::new(tag::OVERFLOW, tasks as u64),
+            EventKind::SearchFailed => Word::new(tag::SEARCH_FAILED, 0),
+            EventKind::Park => Word::new(tag::PARK, 0),
+            EventKind::Unpark { by_itself } => Word::new(tag::UNPARK, by_itself as u64),
+            EventKind::WakeWorker { worker } => Word::new(tag::WAKE_WORKER, worker as u64),
+            EventKind::SeatLent { seat, from } => {
+                Word::new(tag::SEAT_LENT, seat as u64 | (from as u64) << 16)
+            }
+            EventKind::SeatTaken { seat } => Word::new(tag::SEAT_TAKEN, seat as u64),
+            EventKind::SeatLeft { seat } => Word::new(tag::SEAT_LEFT, seat as u64),
+            EventKind::Stall { worker, task, kind } => {
+                let first = Word::new(tag::STALL, worker as u64 | stall_bits(kind) << 16);
+                return (first, Some(Word::of_task(tag::STALL_TASK, task)));
+            }
+            EventKind::SpareShortage => Word::new(tag::SPARE_SHORTAGE, 0),
+            EventKind::BudgetExhausted { task } => Word::of_task(tag::BUDGET_EXHAUSTED, task),
+            EventKind::JobStart { is_stolen } => Word::new(tag::JOB_START, is_stolen as u64),
+            EventKind::JobEnd => Word::new(tag::JOB_END, 0),
+            EventKind::TimersFired { timers } => Word::new(tag::TIMERS_FIRED, timers as u64),
+            EventKind::IoHarvest { events } => Word::new(tag::IO_HARVEST, events as u64),
+            EventKind::CpuTime { nanos } => Word::new(tag::CPU_TIME, nanos),
+        };
+        (one, None)
+    }
+
+    /// What the word says; nothing if no version of this crate wrote it.
+    pub(crate) fn item(self) -> Option<Item> {
+        let payload = self.payload();
+        let (low, high) = (payload as u16, (payload >> 16) as u16);
+        let task = self.task();
+        let count = payload as u32;
+        let event = match self.0 & ((1 << TAG_BITS) - 1) {
+            tag::TIME => return Some(Item::Time(payload)),
+            tag::MARK => return Some(Item::Mark(payload)),
+            tag::POLLED => {
+                let (source, outcome) = (self.source()?, self.outcome()?);
+                return Some(Item::Polled { task, source, outcome });
+            }
+            tag::POLL_START => EventKind::PollStart { task, source: self.source()? },
+            tag::POLL_END => EventKind::PollEnd { task, outcome: self.outcome()? },
+            tag::SPAWN => EventKind::Spawn { task },
+            tag::SPAWNED_AT => return Some(Item::SpawnedAt { task }),
+            tag::LOCATION => return Some(Item::Location(payload)),
+            tag::WAKE => EventKind::Wake { task },
+            tag::STEAL => EventKind::Steal { victim: low, tasks: (payload >> 16) as u32 },
+            tag::INJECT_BATCH => EventKind::InjectBatch { tasks: count },
+            tag::OVERFLOW => EventKind::Overflow { tasks: count },
+            tag::SEARCH_FAILED => EventKind::SearchFailed,
+            tag::PARK => EventKind::Park,
+            tag::UNPARK => EventKind::Unpark { by_itself: payload & 1 == 1 },
+            tag::WAKE_WORKER => EventKind::WakeWorker { worker: low },
+            tag::SEAT_LENT => EventKind::SeatLent { seat: low, from: high },
+            tag::SEAT_TAKEN => EventKind::SeatTaken { seat: low },
+            tag::SEAT_LEFT => EventKind::SeatLeft { seat: low },
+            tag::STALL => {
+                return Some(Item::Stall { worker: low, kind: stall_kind(payload >> 16)? });
+            }
+            tag::STALL_TASK => return Some(Item::StallTask(task)),
+            tag::SPARE_SHORTAGE => EventKind::SpareShortage,
+            tag::BUDGET_EXHAUSTED => EventKind::BudgetExhausted { task },
+            tag::JOB_START => EventKind::JobStart { is_stolen: payload & 1 == 1 },
+            tag::JOB_END => EventKind::JobEnd,
+            tag::TIMERS_FIRED => EventKind::TimersFired { timers: count },
+            tag::IO_HARVEST => EventKind::IoHarvest { events: count },
+            tag::CPU_TIME => EventKind::CpuTime { nanos: payload },
+            _ => return None,
+        };
+        Some(Item::Event(event))
+    }
+
+    fn source(self) -> Option<PollSource> {
+        Some(match self.0 >> SOURCE_SHIFT & 7 {
+            0 => PollSource::LifoSlot,
+            1 => PollSource::Ring,
+            2 => PollSource::Inject,
+            3 => PollSource::Stolen,
+            4 => PollSource::Pinned,
+            _ => return None,
+        })
+    }
+
+    fn outcome(self) -> Option<Outcome> {
+        Some(match self.0 >> OUTCOME_SHIFT {
+            0 => Outcome::Done,
+            1 => Outcome::Waits,
+            2 => Outcome::Again,
+            _ => return None,
+        })
+    }
+}
+
+#[inline(always)]
+const fn source_bits(source: PollSource) -> u64 {
+    match source {
+        PollSource::LifoSlot => 0,
+        PollSource::Ring => 1,
+        PollSource::Inject => 2,
+        PollSource::Stolen => 3,
+        PollSource::Pinned => 4,
+    }
+}
+
+#[inline(always)]
+const fn outcome_bits(outcome: Outcome) -> u64 {
+    match outcome {
+        Outcome::Done => 0,
+        Outcome::Waits => 1,
+        Outcome::Again => 2,
+    }
+}
+
+/// Three bits for the kind, then 32 for the name of a system call.
+const fn stall_bits(kind: StallKind) -> u64 {
+    match kind {
+        StallKind::Burning => 0,
+        StallKind::Blocked(call) => 1 | (call.0 as u64) << 3,
+        StallKind::Waiting => 2,
+        StallKind::Unknown => 3,
+    }
+}
+
+fn stall_kind(bits: u64) -> Option<StallKind> {
+    Some(match bits & 7 {
+        0 => StallKind::Burning,
+        1 => StallKind::Blocked(StringId((bits >> 3) as u32)),
+        2 => StallKind::Waiting,
+        3 => StallKind::Unknown,
+        _ => return None,
+    })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
