@@ -31,7 +31,7 @@ Examples:
   heist bench --list                     what there is
   heist bench --from results.json        the report of an earlier run, nothing is run";
 
-/// Runs heist beside its peers and writes a report: a table and plots.
+/// What to run, and where the report goes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -54,7 +54,7 @@ Examples:
   heist top /run/user/1000/heist/4242.sock
   heist top 127.0.0.1:9100 --once    a table, for scripts";
 
-/// Shows what a running program does: workers, tasks, stalls, live.
+/// What to show.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -7,10 +7,10 @@ use crate::top::Message;
 use crate::top::app::{Sort, Wish};
 use crate::top::fetch::{Fetcher, spawn};
 
+type Answers = mpsc::Sender<Result<Snapshot, String>>;
+
 /// A fetcher whose source answers with what is sent to it, and says what it was asked.
-fn fetcher(
-    wish: Wish,
-) -> (Fetcher, Receiver<Message>, mpsc::Sender<Result<Snapshot, String>>, Receiver<Wish>) {
+fn fetcher(wish: Wish) -> (Fetcher, Receiver<Message>, Answers, Receiver<Wish>) {
     let (answers, answer) = mpsc::channel();
     let (ask, asked) = mpsc::channel();
     let (sender, messages) = mpsc::channel();

@@ -6,7 +6,7 @@ use std::time::Duration;
 const WORDS: usize = 1 << 16;
 
 fn scribe(is_exact: bool) -> Scribe {
-    Scribe::new(WORDS, Clock::now(), is_exact).without_cpu_times()
+    Scribe::new(WORDS, Clock::now(), is_exact)
 }
 
 fn poll(scribe: &Scribe, task: u64, in_poll: impl FnOnce()) {
