@@ -97,7 +97,7 @@ fn pages_work_in_chromium() {
     let sample = Sample::new(20 * MILLISECOND);
     let pages = [
         ("wide", 1400, sample.converted("html", &[])),
-        ("narrow", 420, Sample::new(2500 * MILLISECOND).converted("html", &[])),
+        ("narrow", 420, Sample::new(1000 * MILLISECOND).converted("html", &[])),
         ("empty", 1000, sample.converted("html", &["--from", "5s"])),
     ];
     let (told, complaints) = open(&browser, &sample, &pages);
