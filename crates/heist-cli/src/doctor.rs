@@ -1,4 +1,4 @@
-//! `heist doctor`: what is wrong with a program, why, and what to do.
+//! `heist doctor`: what is wrong with a program, why, and what to do (M2).
 //!
 //! | module | what |
 //! |---|---|

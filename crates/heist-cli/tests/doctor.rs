@@ -1,4 +1,4 @@
-//! `heist doctor` on real programs: each cause has its finding, and healthy programs have none. And
+//! `heist doctor` on real programs (M2): each cause has its finding, and healthy programs have none. And
 //! `heist demo`, which shows some of them.
 
 mod programs;

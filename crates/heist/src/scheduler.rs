@@ -13,6 +13,7 @@
 //! | `jobs` | jobs, and the queue for those from outside |
 //! | `pace` | how often a worker looks at the shared queue |
 //! | `idle` | who sleeps, who searches, who is woken |
+//! | `wake` | who is woken for what has come |
 //! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
@@ -44,6 +45,7 @@ mod sysmon;
 mod testing;
 mod trace;
 mod waiting;
+mod wake;
 mod worker;
 
 pub use identity::Id;

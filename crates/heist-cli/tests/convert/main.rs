@@ -117,12 +117,3 @@ fn memory_is_bounded() {
         }
     }
 }
-
-#[test]
-#[ignore = "writes a file for trials: HEIST_TRACE_TO=file HEIST_TRACE_SECONDS=100"]
-fn write_a_trace() {
-    let path = std::env::var("HEIST_TRACE_TO").unwrap();
-    let seconds: f64 = std::env::var("HEIST_TRACE_SECONDS").unwrap().parse().unwrap();
-    let out = std::io::BufWriter::new(fs::File::create(path).unwrap());
-    sample::write(out, 1, (seconds * 1e9) as u64).unwrap();
-}

@@ -8,7 +8,7 @@ use super::jobs::Inbox;
 use super::producer::producer;
 use super::refused::{Leftovers, one_after_the_other};
 use super::remotes::{Queues, Remote, Remotes};
-use super::seats::{Borrowed, Seat};
+use super::seats::Seat;
 use super::spares::Spares;
 use super::sysmon::Alarm;
 use super::waiting::Waiting;
@@ -103,7 +103,7 @@ const ANY: u16 = u16::MAX;
 
 /// What all workers of a runtime share.
 pub(crate) struct Shared {
-    me: Weak<Shared>,
+    pub(super) me: Weak<Shared>,
     pub(super) remotes: Remotes,
     pub(super) seats: Box<[CachePadded<Seat>]>,
     pub(super) inject: Inject<Scheduler>,
@@ -244,107 +244,6 @@ impl Scheduler {
 const MAX_SHARDS: usize = 8;
 
 impl Shared {
-    /// Something was made runnable where others can take it.
-    #[inline]
-    pub(super) fn notify(&self) {
-        self.notify_from(0);
-    }
-
-    /// The same, by the worker on this seat.
-    #[inline]
-    pub(super) fn notify_from(&self, seat: usize) {
-        if self.idle.is_anybody_free() {
-            self.wake_for_task(seat);
-        } else if self.seats[seat].leaves_tasks() {
-            self.relieve();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake_for_task(&self, notifier: usize) {
-        match self.idle.wake_one() {
-            Some(seat) => self.wake_seat(seat),
-            None if self.idle.is_anybody_searching() => {}
-            None if self.seats[notifier].leaves_tasks() => self.relieve(),
-            None => {}
-        }
-    }
-
-    /// As [`notify`](Self::notify), for a job that was pushed to a deque.
-    #[inline(always)]
-    pub(super) fn notify_of_job(&self) {
-        if self.idle.is_anybody_free() {
-            self.wake_for_job();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake_for_job(&self) {
-        if let Some(seat) = self.idle.wake_one() {
-            self.wake_seat(seat);
-        } else if !self.inject.is_empty() {
-            // Tasks wait, and somebody was woken or called for them, who perhaps has no core to run on.
-            std::thread::yield_now();
-        } else if self.idle.is_spare_expected() {
-            self.idle.expect_nobody();
-        }
-    }
-
-    /// A task has come, and nobody is free. If all are at jobs, which may last, a spare worker borrows the seat of one
-    /// of them (F3). Else somebody will have done with a task soon. What is missed here sysmon finds later.
-    #[cold]
-    pub(super) fn relieve(&self) {
-        if !self.seats.iter().all(|seat| seat.leaves_tasks()) {
-            return;
-        }
-        for (seat, borrowed) in self.seats.iter().map(|seat| seat.borrow()).enumerate() {
-            match borrowed {
-                Borrowed::ForSpare => return self.staff(seat),
-                Borrowed::ForHome => return,
-                Borrowed::No => {}
-            }
-        }
-    }
-
-    /// A spare worker has given back a seat that it had borrowed, and does not search any more: what came meanwhile
-    /// was left to it.
-    pub(super) fn look_for_tasks(&self) {
-        let may_wait = !self.idle.catch_up() || self.has_tasks();
-        if may_wait && !canary::SEAT_RETURN_UNCHECKED.sings() {
-            self.notify();
-        }
-    }
-
-    /// Calls a spare worker for a seat that nobody sits on.
-    fn staff(&self, seat: usize) {
-        self.idle.expect_spare();
-        if !self.call_spare(seat) {
-            self.not_staffed(seat);
-        }
-    }
-
-    /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one. A spare may
-    /// take its time, or not come at all; so meanwhile another seat is woken as well, if one is idle
-    /// (L1).
-    pub(super) fn wake_seat(&self, seat: usize) {
-        self.alarm.seat_woken();
-        let mut next = Some(seat);
-        while let Some(seat) = next.take() {
-            self.record_wake_up(seat);
-            if self.seats[seat].wake(|| self.rouse(seat)) {
-                self.staff(seat);
-                next = self.idle.stop_search();
-            }
-        }
-    }
-
-    /// Who sleeps on this seat sleeps in its reactor.
-    fn rouse(&self, seat: usize) {
-        self.config.reactors.iter().for_each(|reactors| reactors[seat].rouse());
-    }
-
     /// Somebody has sat down on this seat, and its reactor goes with it (L3).
     pub(super) fn attend_reactor(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
@@ -355,12 +254,6 @@ impl Shared {
     pub(super) fn leave_reactor(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
         self.config.reactors.iter().for_each(|reactors| reactors.leave(seat, is_vacant));
-    }
-
-    fn call_spare(&self, seat: usize) -> bool {
-        let Some(scheduler) = Scheduler::upgrade(&self.me) else { return false };
-        // A thread's name comes from code of others, which must not find this worker at work.
-        worker::outside(|| (self.config.call_spare)(&scheduler, seat))
     }
 
     /// Nobody sits on this seat any more, or who does has nothing to do: it sleeps. Returns a seat that

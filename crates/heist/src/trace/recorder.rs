@@ -1,4 +1,4 @@
-//! The recorder of a runtime: what its workers write to, and those who are none.
+//! The recorder of a runtime (M2): what its workers write to, and those who are none.
 
 use super::config::Config;
 use super::event::EventKind;

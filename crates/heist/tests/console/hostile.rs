@@ -168,7 +168,7 @@ fn a_thousand_clients_are_all_answered_or_turned_away() {
     for stream in &mut all {
         let _ = stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n");
     }
-    let answers: Vec<_> = all.iter_mut().map(|stream| answer(stream)).collect();
+    let answers: Vec<_> = all.iter_mut().map(answer).collect();
     let count = |status| answers.iter().filter(|answer| read(answer).0 == status).count();
     let (served, turned_away) = (count(200), count(503));
     assert!(served >= 32, "{served}");

@@ -202,7 +202,7 @@ fn what_the_environment_cannot_have_is_a_warning() {
         ("/no/such/place", "HEIST_CONSOLE: the console cannot listen on /no/such/place"),
     ] {
         let process = run(dir.path(), console);
-        assert_eq!(process.addresses(), [PathBuf::new(); 0]);
+        assert_eq!(process.addresses(), Vec::<PathBuf>::new());
         assert_eq!(process.warnings().len(), 2, "{:?}", process.said);
         assert!(process.warnings()[0].contains(warning), "{:?}", process.said);
         process.end();
@@ -220,7 +220,7 @@ fn a_directory_that_is_not_private_is_not_used() {
     let refused = || {
         let process = run(dir.path(), "1");
         assert!(process.warnings()[0].contains("not this user's alone"), "{:?}", process.said);
-        assert_eq!(process.addresses(), [PathBuf::new(); 0]);
+        assert_eq!(process.addresses(), Vec::<PathBuf>::new());
         process.end();
     };
     fs::create_dir(&own).unwrap();

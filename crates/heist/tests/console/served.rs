@@ -185,7 +185,10 @@ fn runtimes_tell_of_their_own_tasks() {
         assert_eq!(said["tasks"][0]["id"], number(task.id()));
     }
     // Spawned without a handle, from within.
-    let task = other.rt.block_on(async { heist::spawn(pending::<()>()) });
+    let task = {
+        let _entered = other.rt.enter();
+        heist::spawn(pending::<()>())
+    };
     assert!(task_of(&snapshot(&other.address, ""), number(task.id())).is_some());
     assert!(task_of(&snapshot(&one.address, ""), number(task.id())).is_none());
     // A runtime without a console beside them runs tasks as ever.
