@@ -24,7 +24,7 @@ pub const HELP: [(&str, &str); 14] = [
 
 /// What `key` asks for, if anything.
 pub fn action(app: &App, key: KeyEvent) -> Option<Action> {
-    if key.kind == KeyEventKind::Release {
+    if !matches!(key.kind, KeyEventKind::Press | KeyEventKind::Repeat) {
         return None;
     }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
