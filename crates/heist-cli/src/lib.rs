@@ -21,3 +21,8 @@ pub mod live;
 mod style;
 
 pub use cli::Cli;
+
+/// What the README shows is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
