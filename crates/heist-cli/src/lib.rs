@@ -25,3 +25,8 @@ mod style;
 mod top;
 
 pub use cli::Cli;
+
+/// What the README shows is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -56,8 +56,16 @@ const TOLD: Duration = Duration::from_millis(2);
 impl Poll {
     /// How long it was at work, as far as that is known: on a core, if it was long.
     pub(super) fn work(&self) -> Duration {
+        if self.is_blocked() {
+            return self.on_cpu.unwrap_or_default();
+        }
         let on_cpu = self.on_cpu.filter(|_| self.took >= TOLD);
         on_cpu.map_or(self.took, |on_cpu| on_cpu.min(self.took))
+    }
+
+    /// Sysmon saw it wait.
+    pub(super) fn is_blocked(&self) -> bool {
+        matches!(self.stall, Some(StallKind::Blocked(_) | StallKind::Waiting))
     }
 }
 

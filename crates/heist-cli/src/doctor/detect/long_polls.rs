@@ -7,7 +7,7 @@
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Poll};
 use super::{Detector, share};
-use heist::trace::{StallKind, TaskId};
+use heist::trace::TaskId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -42,9 +42,8 @@ struct Polls {
 impl Detector for LongPolls {
     fn poll(&mut self, poll: &Poll, _: &Picture) {
         // Others can take the jobs of a poll, or its worker would have been left.
-        let is_blocked = matches!(poll.stall, Some(StallKind::Blocked(_) | StallKind::Waiting));
         let took = poll.work();
-        if !poll.is_exact || took < LONG || is_blocked || poll.jobs > 0 {
+        if !poll.is_exact || took < LONG || poll.is_blocked() || poll.jobs > 0 {
             return;
         }
         let polls = self.places.entry(poll.place).or_default();
