@@ -293,8 +293,8 @@ impl Reactor {
 
 /// The right to sleep in a reactor.
 pub(crate) struct Bed<'a> {
-    turn: MutexGuard<'a, Turn>,
     occupied: Occupied<'a>,
+    turn: MutexGuard<'a, Turn>,
 }
 
 /// A bell that is rung is rung for who has this.

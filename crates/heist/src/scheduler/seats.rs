@@ -266,10 +266,17 @@ impl Seat {
     }
 
     /// `worker` begins a job, and leaves nothing in its slot until it has [answered](Self::answer). `false` if it does
-    /// not sit here undisturbed.
+    /// not sit here, or the runtime goes down.
     pub(super) fn begin_job(&self, worker: u32) -> bool {
-        let calm = Word(u64::from(worker));
-        self.exchange(calm, calm.with(AT_JOB))
+        loop {
+            let word = self.load();
+            if word.who() != worker || word.has(DOWN) {
+                return false;
+            }
+            if self.exchange(word, word.with(AT_JOB)) {
+                return true;
+            }
+        }
     }
 
     /// The worker that sits here sleeps until the seat is woken.
@@ -336,19 +343,28 @@ impl Seat {
     /// A spare worker that was called sits down. `false`: it is too late.
     #[must_use = "it may be too late"]
     pub(super) fn sit_down(&self, spare: u32) -> bool {
-        let word = self.load();
-        // Unstaffed too: another may have been called for, in vain, before this one came.
-        let is_free = matches!(word.who(), CALLED | UNSTAFFED) && !word.has(DOWN);
-        is_free && self.exchange(word, word.passed_to(spare).with(word.0 & LENDING))
+        loop {
+            let word = self.load();
+            // Unstaffed too: another may have been called for, in vain, before this one came.
+            if !matches!(word.who(), CALLED | UNSTAFFED) || word.has(DOWN) {
+                return false;
+            }
+            // If that fails perhaps the lender has given up its right, and nobody else will come.
+            if self.exchange(word, word.passed_to(spare).with(word.0 & LENDING)) {
+                return true;
+            }
+        }
     }
 
     /// The spare that was called does not come. Nothing happens if it is not needed any more.
     pub(super) fn not_staffed(&self) {
-        let word = self.load();
-        if word.who() == CALLED {
+        loop {
+            let word = self.load();
             let nobody = word.given_back().unwrap_or(word.passed_to(UNSTAFFED));
-            // If that fails somebody sits there, or the runtime goes down.
-            self.exchange(word, nobody);
+            // As in sit_down().
+            if word.who() != CALLED || self.exchange(word, nobody) {
+                return;
+            }
         }
     }
 }
@@ -398,15 +414,30 @@ impl Seat {
     /// Takes the seat from who sits here and runs a job (F3): for the home worker if that waits for it, else for a spare,
     /// which has to give it back.
     pub(super) fn borrow(&self) -> Borrowed {
-        let word = self.load();
-        if !word.has(AT_JOB) || word.has(DOWN) {
-            return Borrowed::No;
+        loop {
+            let word = self.load();
+            if !word.has(AT_JOB) || word.has(DOWN) {
+                return Borrowed::No;
+            }
+            if word.has(RECALLED) {
+                if self.give_up(word).is_some() {
+                    return Borrowed::ForHome;
+                }
+            } else if self.exchange(word, word.lent()) {
+                return Borrowed::ForSpare;
+            }
         }
-        if word.has(RECALLED) {
-            return if self.give_up(word).is_some() { Borrowed::ForHome } else { Borrowed::No };
-        }
-        let is_calm = word.without(AT_JOB) == Word(u64::from(word.who()));
-        if is_calm && self.exchange(word, word.lent()) { Borrowed::ForSpare } else { Borrowed::No }
+    }
+
+    /// The worker at a job of whom the seat is borrowed.
+    pub(super) fn lender(&self) -> Option<usize> {
+        self.load().lender().map(|lender| lender as usize)
+    }
+
+    /// Sysmon has found the lender stuck in its job: who sits here in its place may keep the seat, and jobs are its
+    /// business, too.
+    pub(super) fn disown(&self, lender: usize) {
+        while !self.renounce(self.load(), lender as u32) {}
     }
 
     /// Whether it is borrowed of one that runs a job.

@@ -88,7 +88,7 @@ impl Sysmon {
         let shared = &self.scheduler;
         let is_quiet = || match self.threshold {
             Some(_) => shared.idle.are_all_idle(),
-            None => !shared.seats.iter().any(|seat| seat.is_unstaffed()),
+            None => !shared.seats.iter().any(|seat| seat.is_unstaffed()) && !shared.needs_relief(),
         };
         self.quiet_looks = if is_quiet() { self.quiet_looks + 1 } else { 0 };
         let limit = self.next_report(Clock::now());
@@ -101,8 +101,9 @@ impl Sysmon {
         self.doze();
     }
 
-    /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The workers are looked at when the time
-    /// has come, however often that is: between two looks they must have had the time to move.
+    /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The
+    /// workers are looked at when the time has come, however often that is: between two looks they must have had
+    /// the time to move.
     fn doze(&self) {
         let (since, shared) = (Clock::now(), &self.scheduler);
         let mut left = Some(self.pause);
@@ -161,6 +162,7 @@ impl Sysmon {
         for (seat, worker) in stuck {
             self.deal_with(seat, worker, now, threshold, looked);
         }
+        (0..self.scheduler.seats.len()).for_each(|seat| self.look_at_lender(seat, now, threshold));
         self.report_stalls(now, threshold);
     }
 
@@ -178,6 +180,22 @@ impl Sysmon {
         is_stuck.then_some((seat, worker))
     }
 
+    /// Who has lent its seat for tasks is not seen on it. If it is stuck in its job nobody takes the other jobs, in its place
+    /// or from its deque (J5).
+    fn look_at_lender(&mut self, seat: usize, now: Clock, threshold: Duration) {
+        let shared = &self.scheduler;
+        let Some(worker) = shared.seats[seat].lender() else { return };
+        let (remote, Some(watch)) = (&shared.remotes[worker], self.watches.get_mut(worker)) else {
+            return;
+        };
+        if watch.is_stuck(remote, now) {
+            let is_over = watch.duration(now) >= threshold * JOB_PATIENCE;
+            if is_over || watch.activity(remote, now) == Activity::Blocked {
+                shared.seats[seat].disown(worker);
+            }
+        }
+    }
+
     fn deal_with(
         &mut self,
         seat: usize,
@@ -190,7 +208,9 @@ impl Sysmon {
         let (remote, watch) = (&shared.remotes[worker], &mut self.watches[worker]);
         // Jobs may wait for other jobs that burn CPU: more threads would not make them any faster. Tasks do not
         // wait for jobs, see relieve().
-        let patience = if shared.seats[seat].is_at_job() { JOB_PATIENCE } else { 1 };
+        let is_recalled = shared.seats[seat].is_recalled();
+        let is_patient = shared.seats[seat].is_at_job() && !is_recalled;
+        let patience = if is_patient { JOB_PATIENCE } else { 1 };
         let is_over = watch.duration(now) >= threshold * patience;
         looked.is_anybody_suspect |= !is_over;
         let has_task = remote.own.lifo.has_task();
@@ -206,7 +226,6 @@ impl Sysmon {
             // Nobody is woken for it, and it waits behind the poll.
             shared.rescue_slot(worker);
         }
-        let is_recalled = shared.seats[seat].is_recalled();
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
         // An idle seat is enough, but for the home worker, who waits for this one: the idle protocol
         // sees to it that it is woken.
@@ -267,6 +286,7 @@ impl Shared {
     /// No spare was to be had for this seat, once: perhaps there is one now.
     pub(super) fn try_to_staff(&self, seat: usize) {
         if self.seats[seat].try_again() {
+            self.leave_reactor(seat);
             self.put_to_sleep(seat, false, || self.has_work());
         }
     }

@@ -33,7 +33,16 @@ impl Shared {
         }
     }
 
-    /// As [`notify`](Self::notify), for a job that was pushed to a deque.
+    /// As [`notify`](Self::notify), for a job: nobody borrows a seat for it.
+    pub(super) fn notify_of_outside_job(&self) {
+        if self.idle.is_anybody_free() {
+            if let Some(seat) = self.idle.wake_one() {
+                self.wake_seat(seat);
+            }
+        }
+    }
+
+    /// The same, for one that was pushed to a deque.
     #[inline(always)]
     pub(super) fn notify_of_job(&self) {
         if self.idle.is_anybody_free() {
@@ -68,6 +77,11 @@ impl Shared {
                 Borrowed::No => {}
             }
         }
+    }
+
+    /// Whether tasks wait while all are at jobs: [`relieve`](Self::relieve) has found nobody, or something was missed.
+    pub(super) fn needs_relief(&self) -> bool {
+        self.has_tasks() && self.seats.iter().all(|seat| seat.leaves_tasks())
     }
 
     /// A spare worker has given back a seat that it had borrowed, and does not search any more: what came meanwhile

@@ -439,3 +439,47 @@ fn loom_l7_a_lender_that_ends() {
 fn loom_canary_lender_gone() {
     canary::SEAT_LENDER_GONE.model(a_lender_that_ends);
 }
+
+/// F3, L5: a lender gives its seat away, as it waits for the task, while the spare that was called sits down: that one is not
+/// too late.
+#[test]
+fn loom_l5_a_lender_steps_aside_beside_a_call() {
+    loom::model(|| {
+        let scene = Scene::new();
+        assert!(scene.seat.begin_job(HOME));
+        let submitter = thread::spawn(move || scene.submit());
+        scene.leave(HOME, false);
+        submitter.join().unwrap();
+        assert!(!scene.has_work(), "the task is run: {:?}", scene.seat.load());
+    });
+}
+
+/// L5: the same, and no spare is to be had: the seat is not forgotten.
+#[test]
+fn loom_l5_a_lender_steps_aside_beside_a_call_in_vain() {
+    loom::model(|| {
+        let scene = Scene::new();
+        assert!(scene.seat.begin_job(HOME));
+        assert_eq!(scene.seat.borrow(), Borrowed::ForSpare);
+        let caller = thread::spawn(move || scene.seat.not_staffed());
+        let left = scene.seat.leave(HOME);
+        caller.join().unwrap();
+        let tries_again = left == Left::Vacant || scene.seat.is_unstaffed();
+        assert!(tries_again, "{left:?} {:?}", scene.seat.load());
+    });
+}
+
+/// F3, L6: a task comes while the home worker asks for the seat of a spare that is at a job: it gets the seat, or another spare
+/// comes.
+#[test]
+fn loom_l6_a_task_beside_a_recall() {
+    loom::model(|| {
+        let scene = lent();
+        assert!(scene.seat.begin_job(SPARE));
+        let home = thread::spawn(move || scene.seat.recall());
+        scene.submit();
+        let _ = home.join().unwrap();
+        let is_home = scene.seat.holder() == Some(HOME as usize);
+        assert!(!scene.has_work() || is_home, "somebody comes: {:?}", scene.seat.load());
+    });
+}

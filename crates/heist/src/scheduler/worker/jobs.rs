@@ -257,7 +257,8 @@ impl Local {
             return;
         }
         self.empty_slot();
-        if !self.scheduler.inject.is_empty() || !self.core.borrow().ring.is_empty() {
+        // What came while it was at tasks, or searched, was left to it.
+        if self.scheduler.has_tasks() {
             self.scheduler.relieve();
         }
     }
@@ -310,7 +311,7 @@ impl Local {
     #[cold]
     pub(crate) fn pass_on(&self, job: Job, origin: Origin) {
         match self.scheduler.jobs.push(job, origin) {
-            Ok(()) => self.scheduler.notify(),
+            Ok(()) => self.scheduler.notify_of_outside_job(),
             // There are no others.
             Err(job) => self.run_job(job, origin),
         }
@@ -392,7 +393,7 @@ impl Shared {
     /// A job from outside; it comes back when the runtime goes down.
     pub(crate) fn submit_job(&self, job: Job) -> Result<(), Job> {
         self.jobs.push(job, Origin::Here)?;
-        self.notify();
+        self.notify_of_outside_job();
         Ok(())
     }
 

@@ -211,6 +211,8 @@ impl Local {
         let sits = self.scheduler.seats[seat].sit_down(self.number());
         if sits {
             self.seat.set(seat);
+            // If others were called as well, those at jobs let them through as soon as the next one is.
+            self.scheduler.idle.expect_nobody();
             self.record(|| EventKind::SeatTaken { seat: seat as u16 });
             self.scheduler.attend_reactor(seat);
             self.is_searching.set(true);
@@ -233,14 +235,19 @@ impl Local {
                 shared.put_to_sleep(self.seat.get(), was_searching, || shared.has_work());
             }
             Left::Handed => {
-                self.record_left();
                 self.stop_search();
-                if is_seat_borrowed {
-                    self.scheduler.look_for_tasks();
-                }
+                self.handed_over(is_seat_borrowed);
             }
             // It finds out in its next step.
             Left::Kept | Left::Lost => {}
+        }
+    }
+
+    /// Somebody else has the seat. If it was borrowed, that one is at a job.
+    fn handed_over(&self, was_borrowed: bool) {
+        self.record_left();
+        if was_borrowed {
+            self.scheduler.look_for_tasks();
         }
     }
 
@@ -321,6 +328,7 @@ impl Local {
 
     pub(super) fn leave_seat(&self) {
         self.empty_slot();
+        let is_seat_borrowed = self.seat().is_borrowed();
         match self.seat().leave(self.number()) {
             Left::Vacant => {
                 self.record_left();
@@ -330,7 +338,7 @@ impl Local {
             }
             // What this thread waits for may be in its own queues, where nobody looks any more but sysmon.
             Left::Kept => self.scheduler.alarm.wake(),
-            Left::Handed => self.record_left(),
+            Left::Handed => self.handed_over(is_seat_borrowed),
             Left::Lost => {}
         }
     }
