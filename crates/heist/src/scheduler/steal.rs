@@ -119,6 +119,11 @@ impl Search {
         None
     }
 
+    /// Some worker.
+    pub(super) fn anybody(&mut self, shared: &Shared) -> usize {
+        self.rng.below(shared.remotes.count())
+    }
+
     fn note_ticks(&mut self, shared: &Shared, workers: usize) {
         self.ticks.clear();
         let tick = |worker: usize| shared.remotes[worker].own.tick.load(Ordering::Relaxed);

@@ -337,7 +337,7 @@ impl Local {
         if self.has_pinned() && self.step_pinned() {
             return Step::Ran;
         }
-        if self.is_turn_of_jobs() && self.step_job() {
+        if self.is_turn_of_jobs() && self.step_job_in_turn() {
             return Step::Ran;
         }
         let mut task = self.next();

@@ -233,6 +233,26 @@ impl Local {
         true
     }
 
+    /// It is the turn of jobs, though tasks wait. If there is none here it takes one from another worker, who may be stuck:
+    /// while all have tasks nobody searches (F3).
+    pub(super) fn step_job_in_turn(&self) -> bool {
+        self.step_job() || {
+            let victim = self.core.borrow_mut().search.anybody(&self.scheduler);
+            self.step_job_of(victim)
+        }
+    }
+
+    fn step_job_of(&self, victim: usize) -> bool {
+        let may_steal = self.takes_jobs() && !self.scheduler.config.thread_per_core;
+        if victim == self.index || !may_steal || self.scheduler.remotes[victim].jobs.is_empty() {
+            return false;
+        }
+        let Some(job) = self.steal_job_of(victim) else { return false };
+        self.found();
+        self.run_between_tasks(job, Origin::Stolen(victim));
+        true
+    }
+
     pub(super) fn run_between_tasks(&self, job: Job, origin: Origin) {
         self.remote().own.running.clear();
         self.jobs.is_at_one.set(true);
