@@ -2,7 +2,7 @@
 
 use super::{MILLISECOND, Sample};
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
 fn assert_refused(output: &Output, expected: &str) {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -70,6 +70,18 @@ fn what_cannot_be_read_or_written_is_named() {
     assert_refused(&output, "cannot be written");
     let output = sample.convert(&["--to", "perfetto", "-o", "/dev/full"]);
     assert_refused(&output, "/dev/full cannot be written: No space left");
+    assert_eq!(sample.files(), ["a.trace"]);
+}
+
+/// The file may have 8 KiB: what was written of it goes when no more can be.
+#[test]
+fn half_a_file_is_not_left_behind() {
+    let sample = Sample::new(30 * MILLISECOND);
+    let limited = r#"trap '' XFSZ; ulimit -f 8; exec "$0" trace convert a.trace --to perfetto"#;
+    let mut command = Command::new("bash");
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_heist")]);
+    let output = command.current_dir(sample.directory.path()).output().unwrap();
+    assert_refused(&output, "a.trace.json cannot be written: File too large");
     assert_eq!(sample.files(), ["a.trace"]);
 }
 

@@ -117,3 +117,12 @@ fn memory_is_bounded() {
         }
     }
 }
+
+/// For trials by hand: `HEIST_TRACE_TO=file HEIST_TRACE_SECONDS=275` writes a gigabyte.
+#[test]
+fn a_trace_is_written_where_one_is_asked_for() {
+    let Ok(path) = std::env::var("HEIST_TRACE_TO") else { return };
+    let seconds: f64 = std::env::var("HEIST_TRACE_SECONDS").unwrap().parse().unwrap();
+    let out = std::io::BufWriter::new(fs::File::create(path).unwrap());
+    sample::write(out, 1, (seconds * 1e9) as u64).unwrap();
+}
