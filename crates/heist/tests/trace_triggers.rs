@@ -155,7 +155,6 @@ fn bad_files_hurt_nobody() {
 
 /// What the child of the test below does: two runtimes, one after the other.
 #[test]
-#[ignore = "run by the test below"]
 fn two_runtimes() {
     for _ in 0..2 {
         let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
@@ -166,7 +165,7 @@ fn two_runtimes() {
 
 fn two_runtimes_with(variable: &Path) -> Output {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "two_runtimes", "--ignored", "--nocapture"])
+        .args(["--exact", "two_runtimes", "--nocapture"])
         .env("HEIST_TRACE", variable)
         .output()
         .unwrap()
