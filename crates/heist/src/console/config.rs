@@ -49,7 +49,7 @@ pub(super) enum Place {
 
 impl Config {
     /// On the socket where `heist top` looks for it: `$XDG_RUNTIME_DIR/heist/<pid>.sock`, or without
-    /// that variable `heist-<uid>/<pid>.sock` in the directory for temporary files. Further runtimes of the process have `<pid>-2.sock`
+    /// that variable `heist-<uid>/<pid>.sock` among the temporary files. Further runtimes of the process have `<pid>-2.sock`
     /// and so on.
     pub fn new() -> Self {
         Self::at(Place::Own)

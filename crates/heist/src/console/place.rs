@@ -5,6 +5,7 @@ use super::error::StartError;
 use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use std::env;
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -89,17 +90,17 @@ fn listen_first(path: impl Fn(usize) -> PathBuf) -> Result<Listener, StartError>
 }
 
 /// Where the sockets of [`Config::new`](super::Config::new) are: `$XDG_RUNTIME_DIR/heist`, or without that
-/// variable `heist-<uid>` in the directory for temporary files.
+/// variable `heist-<uid>` among the temporary files.
 pub fn directory() -> PathBuf {
-    match std::env::var_os("XDG_RUNTIME_DIR") {
+    match env::var_os("XDG_RUNTIME_DIR") {
         Some(directory) if Path::new(&directory).is_absolute() => {
             PathBuf::from(directory).join("heist")
         }
-        _ => std::env::temp_dir().join(format!("heist-{}", rustix::process::getuid().as_raw())),
+        _ => env::temp_dir().join(format!("heist-{}", rustix::process::getuid().as_raw())),
     }
 }
 
-/// Makes the directory if it is not there. Anybody may have made one of that name where all may, or a link to
+/// Makes the directory if it is not there. Anybody may have made one of that name among temporary files, or a link to
 /// somewhere else.
 fn make_private(directory: &Path) -> Result<(), StartError> {
     let failed = |error| StartError::Io { address: Address::Unix(directory.to_owned()), error };

@@ -173,6 +173,7 @@ fn a_thousand_clients_are_all_answered_or_turned_away() {
     let (served, turned_away) = (count(200), count(503));
     assert!(served >= 32, "{served}");
     assert_eq!(served + turned_away, 1000);
+    assert!(turned_away >= 500, "{turned_away}");
     gets_well(&asked);
 }
 
