@@ -124,7 +124,7 @@ impl Picture {
         match event.lane {
             Lane::Worker(worker) => self.see_worker(worker, event),
             Lane::Outside => {
-                self.see_task(event.kind, None);
+                self.see_task(event, None);
                 self.see_others(event.kind);
                 None
             }
@@ -205,7 +205,7 @@ impl Picture {
             }
             kind => {
                 let by = self.lane(worker).see(event.at, kind);
-                self.see_task(kind, by);
+                self.see_task(event, by);
             }
         }
         let after = self.lane(worker).doing();
@@ -252,14 +252,14 @@ impl Picture {
     }
 
     /// `by`: the task in whose poll it happened.
-    fn see_task(&mut self, kind: EventKind, by: Option<TaskId>) {
-        match kind {
+    fn see_task(&mut self, event: &Event, by: Option<TaskId>) {
+        match event.kind {
             EventKind::Spawn { task } => {
                 self.make_runnable(task);
                 let state = self.tasks.touch(task);
                 (state.spawned, state.is_counted, state.was_polled) =
                     (Some(self.now), false, false);
-                state.spawner = by;
+                (state.spawner, state.is_spawn_exact) = (by, event.is_exact);
             }
             EventKind::SpawnedAt { task, location } => {
                 let place = self.places.find(location);
