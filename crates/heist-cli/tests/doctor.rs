@@ -213,31 +213,37 @@ fn a_trace_that_is_cut_off_is_examined() {
     assert!(text(&output.stdout).contains("cut off"), "{output:?}");
 }
 
-/// The first command of the README.
+/// Each in its place.
+const TOUR: [&str; 12] = [
+    "1. Balanced work",
+    "doctor:",
+    "2. All from one task",
+    "imbalance-one-spawner",
+    "3. A blocked worker",
+    "ticks meanwhile",
+    "blocking-call",
+    "clock_nanosleep",
+    "4. Fork-join beside async",
+    "sums of",
+    "doctor:",
+    "Next:",
+];
+
+/// The first command of the README. A machine that has no time for it shows too little to be judged.
 #[test]
 fn the_demo_shows_each_phase_and_what_doctor_says() {
-    let output = heist(&[]);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let said = text(&output.stdout);
-    let mut rest = said;
-    for part in [
-        "1. Balanced work",
-        "doctor:",
-        "2. All from one task",
-        "imbalance-one-spawner",
-        "3. A blocked worker",
-        "ticks meanwhile",
-        "blocking-call",
-        "clock_nanosleep",
-        "4. Fork-join beside async",
-        "sums of",
-        "doctor:",
-        "Next:",
-    ] {
-        let found = rest.find(part).unwrap_or_else(|| panic!("no {part} in its place: {said}"));
-        rest = &rest[found + part.len()..];
-    }
-    assert!(!said.contains('\x1b'), "{said}");
+    let tour = |_| {
+        let output = heist(&[]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let said = text(&output.stdout).to_owned();
+        assert!(!said.contains('\x1b'), "{said}");
+        let missing = TOUR.iter().try_fold(said.as_str(), |rest, part| {
+            rest.split_once(part).map(|(_, rest)| rest).ok_or(*part)
+        });
+        missing.map(|_| ()).map_err(|part| format!("no {part} in its place: {said}"))
+    };
+    let tours: Vec<_> = (0..5).map(tour).take_while(Result::is_err).collect();
+    assert!(tours.len() < 5, "{tours:?}");
 }
 
 /// `heist | head -1`.

@@ -124,7 +124,7 @@ impl Picture {
         match event.lane {
             Lane::Worker(worker) => self.see_worker(worker, event),
             Lane::Outside => {
-                self.see_task(event.kind, None);
+                self.see_task(event);
                 self.see_others(event.kind);
                 None
             }
@@ -204,8 +204,8 @@ impl Picture {
                 poll = self.end_poll(worker, event, task, outcome);
             }
             kind => {
-                let by = self.lane(worker).see(event.at, kind);
-                self.see_task(kind, by);
+                self.lane(worker).see(event.at, kind);
+                self.see_task(event);
             }
         }
         let after = self.lane(worker).doing();
@@ -251,15 +251,14 @@ impl Picture {
         self.tasks.touch(task).runnable = Some(since);
     }
 
-    /// `by`: the task in whose poll it happened.
-    fn see_task(&mut self, kind: EventKind, by: Option<TaskId>) {
-        match kind {
+    fn see_task(&mut self, event: &Event) {
+        match event.kind {
             EventKind::Spawn { task } => {
                 self.make_runnable(task);
                 let state = self.tasks.touch(task);
                 (state.spawned, state.is_counted, state.was_polled) =
                     (Some(self.now), false, false);
-                state.spawner = by;
+                state.is_spawn_exact = event.is_exact;
             }
             EventKind::SpawnedAt { task, location } => {
                 let place = self.places.find(location);

@@ -63,7 +63,10 @@ fn waits(task: &TaskState, picture: &Picture) -> Duration {
 
 fn is_forgotten(task: &TaskState, picture: &Picture) -> bool {
     // Of what was spawned earlier, the polls may have been overwritten.
-    if task.was_polled || task.spawned.is_none_or(|spawned| spawned < picture.since) {
+    if task.was_polled
+        || !task.is_spawn_exact
+        || task.spawned.is_none_or(|spawned| spawned < picture.since)
+    {
         return false;
     }
     let waits = waits(task, picture);

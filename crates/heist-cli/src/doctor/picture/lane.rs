@@ -205,8 +205,8 @@ impl LaneState {
         Some(Poll { is_exact, ..poll.until(event.at) })
     }
 
-    /// Anything but polls. Gives back the task in whose poll it happened.
-    pub(super) fn see(&mut self, at: Duration, kind: EventKind) -> Option<TaskId> {
+    /// Anything but polls.
+    pub(super) fn see(&mut self, at: Duration, kind: EventKind) {
         match kind {
             EventKind::Park => self.sleep = Sleep::Asleep(at),
             EventKind::Unpark { .. } => self.get_up(at),
@@ -222,7 +222,7 @@ impl LaneState {
             EventKind::Wake { .. } if self.poll.is_none() => self.reactor_wakes += 1,
             _ => {}
         }
-        let poll = self.poll.as_mut()?;
+        let Some(poll) = self.poll.as_mut() else { return };
         match kind {
             EventKind::Wake { .. } => poll.wakes += 1,
             EventKind::Spawn { .. } => poll.spawns += 1,
@@ -230,7 +230,6 @@ impl LaneState {
             EventKind::CpuTime { nanos } => poll.cpu_time.1 = Some(nanos),
             _ => {}
         }
-        Some(poll.task)
     }
 
     /// Gives back the poll that is going on.

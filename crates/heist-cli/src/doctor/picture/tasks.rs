@@ -14,8 +14,8 @@ pub(in crate::doctor) struct TaskState {
     pub(in crate::doctor) place: PlaceId,
     /// When, if the trace tells of it.
     pub(in crate::doctor) spawned: Option<Duration>,
-    /// In whose poll.
-    pub(in crate::doctor) spawner: Option<TaskId>,
+    /// If not, polls on other workers may seem to have been before it.
+    pub(in crate::doctor) is_spawn_exact: bool,
     pub(in crate::doctor) was_polled: bool,
     /// Since when it waits for a worker.
     pub(in crate::doctor) runnable: Option<Since>,
