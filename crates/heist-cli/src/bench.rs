@@ -15,6 +15,7 @@ mod results;
 
 use std::error::Error as StdError;
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ use self::error::Error;
 use self::origin::Origin;
 use self::program::Program;
 use self::results::Results;
+use crate::style::unless_nobody_reads;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,7 +82,7 @@ impl Args {
             None => self.measure()?,
         };
         let written = report::write(&self.out, &results, &origin)?;
-        println!("{written}");
+        unless_nobody_reads(writeln!(io::stdout(), "{written}"))?;
         complete?;
         Ok(ExitCode::SUCCESS)
     }
@@ -120,9 +122,7 @@ fn create(directory: &Path) -> Result<(), Error> {
 
 fn remove(file: &Path) -> Result<(), Error> {
     match fs::remove_file(file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::write(file)(error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(file)(error)),
         _ => Ok(()),
     }
 }

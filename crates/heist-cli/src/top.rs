@@ -24,7 +24,7 @@ mod view;
 mod words;
 
 use std::error::Error;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -36,6 +36,7 @@ use self::fetch::Fetcher;
 use self::screen::Screen;
 use self::theme::Theme;
 use crate::live::{Endpoint, Query, Snapshot};
+use crate::style::Style;
 
 /// More tasks than anybody scrolls through; the program is asked for the first so many.
 const TASKS: usize = 500;
@@ -94,7 +95,8 @@ fn interval(text: &str) -> Result<Duration, String> {
 impl Args {
     /// Does what it was asked for.
     pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
-        if !self.once && !io::stdout().is_terminal() {
+        let style = Style::of_stdout();
+        if !self.once && !style.is_terminal {
             let sentence = "top draws on a terminal, and the standard output is none; \
                             --once prints a table instead";
             return Err(sentence.into());
@@ -110,7 +112,7 @@ impl Args {
             once::print(&endpoint, wish, self.tasks)?;
             return Ok(ExitCode::SUCCESS);
         }
-        show(endpoint, wish)
+        show(endpoint, wish, if style.has_colours { Theme::Coloured } else { Theme::Plain })
     }
 }
 
@@ -134,7 +136,7 @@ fn query(wish: &Wish, tasks: usize) -> Query {
     Query { tasks, sort: wish.sort.in_query(), filter: wish.filter.clone() }
 }
 
-fn show(endpoint: Endpoint, wish: Wish) -> Result<ExitCode, Box<dyn Error>> {
+fn show(endpoint: Endpoint, wish: Wish, theme: Theme) -> Result<ExitCode, Box<dyn Error>> {
     let mut app = App::new(endpoint.to_string(), wish);
     let (sender, messages) = mpsc::channel();
     let source = move |wish: &Wish| {
@@ -149,7 +151,8 @@ fn show(endpoint: Endpoint, wish: Wish) -> Result<ExitCode, Box<dyn Error>> {
     screen::watch_signals(sender.clone())?;
     let mut screen = Screen::open()?;
     screen::read_keys(sender)?;
-    let end = Session { app, fetcher, messages, read_at: Instant::now() }.run(&mut screen)?;
+    let end =
+        Session { app, fetcher, messages, read_at: Instant::now() }.run(&mut screen, theme)?;
     drop(screen);
     match end {
         End::Quit => Ok(ExitCode::SUCCESS),
@@ -175,8 +178,7 @@ struct Session {
 }
 
 impl Session {
-    fn run(mut self, screen: &mut Screen) -> io::Result<End> {
-        let theme = Theme::from_environment();
+    fn run(mut self, screen: &mut Screen, theme: Theme) -> io::Result<End> {
         loop {
             self.app.silence = self.read_at.elapsed();
             self.app.page = screen.draw(&self.app, theme)?;

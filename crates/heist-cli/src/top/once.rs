@@ -11,6 +11,7 @@ use super::rates::{Picture, Quantile, Which, Window};
 use super::units::{count, grouped, percent, time};
 use super::words::{cause, clean, task_state, worker_state};
 use crate::live::{Endpoint, Worker};
+use crate::style::unless_nobody_reads;
 
 /// Reads twice, for rates, and prints what it has found.
 pub fn print(endpoint: &Endpoint, wish: Wish, tasks: usize) -> Result<(), Box<dyn Error>> {
@@ -20,11 +21,8 @@ pub fn print(endpoint: &Endpoint, wish: Wish, tasks: usize) -> Result<(), Box<dy
     app.receive(endpoint.snapshot(&query)?);
     thread::sleep(interval);
     app.receive(endpoint.snapshot(&query)?);
-    match io::stdout().write_all(text(&app, tasks).as_bytes()) {
-        // Whoever reads has enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
-    }
+    unless_nobody_reads(io::stdout().write_all(text(&app, tasks).as_bytes()))?;
+    Ok(())
 }
 
 /// All of it.

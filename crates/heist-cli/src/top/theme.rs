@@ -10,12 +10,6 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// As the environment wants it: <https://no-color.org>.
-    pub fn from_environment() -> Theme {
-        let is_set = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if is_set { Theme::Plain } else { Theme::Coloured }
-    }
-
     fn of(self, colour: Color, plain: Modifier) -> Style {
         match self {
             Theme::Coloured => Style::new().fg(colour),

@@ -16,6 +16,9 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 /// Long enough for the slowest machine: this only ends tests that would never end.
 const GIVE_UP: Duration = Duration::from_secs(180);
 
+/// A child that had this end too would never be told that its terminal is gone.
+const FLAGS: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
+
 /// A terminal with a program in it.
 pub struct Terminal {
     keyboard: File,
@@ -31,7 +34,7 @@ impl Terminal {
     /// Starts `heist` with these arguments; None, with a message, where a program that this needs is
     /// missing.
     pub fn start(args: &[&str], columns: u16, rows: u16) -> Option<Terminal> {
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        let controller = openpt(FLAGS).expect("a terminal");
         grantpt(&controller).expect("a terminal");
         unlockpt(&controller).expect("a terminal");
         let name = ptsname(&controller, Vec::new()).expect("a terminal has a name");
