@@ -51,6 +51,11 @@ fn pinned_to_one_worker() {
 }
 
 #[test]
+fn io_affinity() {
+    expect(&sick::IO_AFFINITY, "imbalance-io-affinity", &[]);
+}
+
+#[test]
 fn long_polls() {
     expect(&sick::LONG_POLLS, "long-poll", &[]);
 }

@@ -216,7 +216,7 @@ fn nonsense_in_the_environment_is_named() {
         let said = String::from_utf8_lossy(&child.stdout);
         assert!(child.status.success(), "{said}");
         let wanted =
-            format!("it says: HEIST_WORKERS={value}: not a number from 1 to 65535; set it");
+            format!("it says: HEIST_WORKERS={value}: not a number from 1 to 32767; set it");
         assert_eq!(said.matches(&wanted).count(), 2, "{said}");
     }
 }

@@ -1,6 +1,8 @@
 //! One cause each.
 
 use super::{Program, all, burn};
+use heist::io::{AsyncReadExt, AsyncWriteExt};
+use heist::net::UnixStream;
 use heist::runtime::{Handle, Runtime};
 use heist::sync::{Notify, mpsc};
 use heist::task::{coop, yield_now};
@@ -55,6 +57,36 @@ pub const PINNED: Program = Program::new("pinned", |runtime| {
     });
     runtime.block_on(all(tasks.collect()));
 });
+
+/// With a worker for each core tasks stay where they are spawned: here, all where connections are accepted.
+pub const IO_AFFINITY: Program = Program {
+    build: |builder| {
+        builder.thread_per_core(true);
+    },
+    ..Program::new("I/O affinity", |runtime| {
+        let accepts = runtime.spawn(async {
+            let mut tasks = Vec::new();
+            for _ in 0..16 {
+                let (mut client, mut server) = UnixStream::pair().unwrap();
+                tasks.push(spawn(async move {
+                    let mut byte = [0];
+                    while server.read(&mut byte).await.unwrap() == 1 {
+                        burn(30);
+                        server.write_all(&byte).await.unwrap();
+                    }
+                }));
+                tasks.push(spawn(async move {
+                    for _ in 0..200 {
+                        client.write_all(&[1]).await.unwrap();
+                        client.read_exact(&mut [0]).await.unwrap();
+                    }
+                }));
+            }
+            all(tasks).await;
+        });
+        runtime.block_on(accepts).unwrap();
+    })
+};
 
 pub const LONG_POLLS: Program = Program::new("long polls", |runtime| {
     let tasks = (0..4).map(|_| {

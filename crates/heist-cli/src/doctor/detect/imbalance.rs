@@ -81,12 +81,13 @@ impl Detector for Imbalance {
             return Vec::new();
         }
         let has_cores = share_of_time(without_core, work) < NO_CORES;
-        let cause = self
-            .pinned(picture, texts)
+        // First what tells most. Where all tasks are pinned, as in thread-per-core mode, I/O may be the reason why to one.
+        let cause = io_affinity(picture)
+            .filter(|_| has_cores)
+            .or_else(|| self.pinned(picture, texts))
             .or_else(|| too_short(picture))
             .or_else(|| self.one_spawner(picture, texts))
-            .or_else(|| self.one_task(picture, texts))
-            .or_else(|| io_affinity(picture).filter(|_| has_cores));
+            .or_else(|| self.one_task(picture, texts));
         cause.map(|finding| with_workers(finding, picture)).into_iter().collect()
     }
 }
