@@ -94,7 +94,7 @@ impl Builder {
     /// How many workers there are.
     ///
     /// # Panics
-    /// If `count` is 0 or above 65535.
+    /// If `count` is 0 or above 32767.
     #[track_caller]
     pub fn worker_threads(&mut self, count: usize) -> &mut Self {
         assert!(
