@@ -393,7 +393,7 @@ impl Builder {
     /// process for which this was not called writes what it did last to that file (`file`, `file.2`, …) when it is shut down,
     /// when a task has kept its worker for too long, when one panics, and when the process gets SIGUSR2.
     ///
-    /// Recording takes up to 5 % of the time of workers that have nothing but the shortest of polls.
+    /// Recording takes about 10 % of the time of workers that have nothing but the shortest of polls.
     pub fn trace(&mut self, config: trace::Config) -> &mut Self {
         self.trace = Some(config);
         self
