@@ -44,8 +44,6 @@
 //! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
 //! long a steal takes, that one attempt to steal succeeds, and the exact number of threads.
 #![warn(missing_docs)]
-// Loom has no sockets: there is no console, and nobody asks for what it would tell.
-#![cfg_attr(loom, allow(dead_code, unused_imports))]
 
 mod canary;
 #[cfg(not(loom))]

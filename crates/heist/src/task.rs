@@ -16,6 +16,8 @@ pub(crate) mod memory;
 mod names;
 mod pinned;
 mod state;
+// Loom has no sockets: there is no console, and nobody asks for what is kept here.
+#[cfg_attr(loom, allow(dead_code, unused_imports))]
 pub(crate) mod tracker;
 mod waker;
 mod yield_now;

@@ -163,3 +163,25 @@ fn l5_a_lender_that_steps_aside_at_any_moment() {
         rt.block_on(sends).unwrap();
     }
 }
+
+/// The longest of all thresholds is no reason to panic: sysmon looks at those at jobs, and goes on.
+#[test]
+fn a_threshold_that_never_comes() {
+    static PANICS: AtomicUsize = AtomicUsize::new(0);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let is_sysmon = thread::current().name() == Some("heist-sysmon");
+        PANICS.fetch_add(usize::from(is_sysmon), Ordering::SeqCst);
+        before(panic);
+    }));
+    let mut builder = Builder::new_multi_thread();
+    let rt = builder.worker_threads(1).stall_threshold(Some(Duration::MAX)).build().unwrap();
+    let end = Flag::default();
+    let job = burn(&rt, &end);
+    // As in unwatched(): it looks twice, and finds the worker where it was.
+    thread::sleep(Duration::from_millis(200));
+    end.set();
+    job.wait().unwrap();
+    drop(rt);
+    assert_eq!(PANICS.load(Ordering::SeqCst), 0);
+}

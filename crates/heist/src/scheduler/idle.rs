@@ -73,7 +73,7 @@ impl Idle {
 
     /// Something was published that a worker could take. Returns a worker that must be unparked,
     /// if one should be woken for it (I1, I4).
-    #[cfg(test)]
+    #[inline]
     pub(super) fn submitted(&self) -> Option<usize> {
         if self.is_anybody_free() { self.wake_one() } else { None }
     }

@@ -189,7 +189,7 @@ impl Sysmon {
             return;
         };
         if watch.is_stuck(remote, now) {
-            let is_over = watch.duration(now) >= threshold * JOB_PATIENCE;
+            let is_over = watch.duration(now) >= threshold.saturating_mul(JOB_PATIENCE);
             if is_over || watch.activity(remote, now) == Activity::Blocked {
                 shared.seats[seat].disown(worker);
             }
@@ -211,7 +211,7 @@ impl Sysmon {
         let is_recalled = shared.seats[seat].is_recalled();
         let is_patient = shared.seats[seat].is_at_job() && !is_recalled;
         let patience = if is_patient { JOB_PATIENCE } else { 1 };
-        let is_over = watch.duration(now) >= threshold * patience;
+        let is_over = watch.duration(now) >= threshold.saturating_mul(patience);
         looked.is_anybody_suspect |= !is_over;
         let has_task = remote.own.lifo.has_task();
         if !has_task && !looked.does_work_wait {

@@ -35,10 +35,8 @@ impl Shared {
 
     /// As [`notify`](Self::notify), for a job: nobody borrows a seat for it.
     pub(super) fn notify_of_outside_job(&self) {
-        if self.idle.is_anybody_free() {
-            if let Some(seat) = self.idle.wake_one() {
-                self.wake_seat(seat);
-            }
+        if let Some(seat) = self.idle.submitted() {
+            self.wake_seat(seat);
         }
     }
 
