@@ -7,13 +7,12 @@ use super::word::Word;
 use crate::env::{Clock, cpu_time};
 use crate::metrics::Counter;
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 /// After so many words without a time comes one. Chosen by `yield_many`; see the README.
-const BATCH: u64 = 256;
+const BATCH: u64 = 512;
 /// Recording may take one of so many parts of the time. As above.
 const SHARE: u64 = 24;
 /// What a word costs, and a reading of the clock with what is written beside it, in nanoseconds. Measured, roughly.
@@ -40,8 +39,6 @@ pub(crate) struct Scribe {
     /// At this position it is time to read the clock; 0 while every poll is timed.
     next_reading: Counter,
     ring: Ring,
-    /// Whether every poll is timed, at the moment.
-    is_precise: AtomicBool,
     /// When the clock was read last, and at which position.
     last_reading: Counter,
     read_at: Counter,
@@ -74,7 +71,6 @@ impl Scribe {
             pending: Counter::default(),
             next_reading: Counter::default(),
             ring: Ring::new(capacity),
-            is_precise: AtomicBool::new(is_exact),
             last_reading: Counter::default(),
             read_at: Counter::default(),
             next_cpu_time: never(),
@@ -103,10 +99,11 @@ impl Scribe {
         spawned_at: &'static Location<'static>,
     ) -> Begun {
         let poll = Word::poll(TaskId(task), source);
-        if self.ring.position() >= self.next_reading.get() && self.begin_timed(poll, spawned_at) {
-            return Begun(poll);
+        if self.is_precise() {
+            self.begin_timed(poll, spawned_at);
+        } else {
+            self.pending.set(poll.0);
         }
-        self.pending.set(poll.0);
         Begun(poll)
     }
 
@@ -117,7 +114,10 @@ impl Scribe {
             return self.end_begun(begun.0, outcome);
         }
         self.pending.set(0);
-        self.ring.push(begun.0.ended(outcome).0);
+        let position = self.ring.push(begun.0.ended(outcome).0);
+        if position >= self.next_reading.get() {
+            self.mark();
+        }
     }
 
     /// A task was spawned here.
@@ -159,9 +159,10 @@ impl Scribe {
         self.returned_at.set(self.nanos());
     }
 
+    /// Whether every poll is timed, at the moment.
     #[inline(always)]
     fn is_precise(&self) -> bool {
-        self.is_precise.load(Ordering::Relaxed)
+        self.next_reading.get() == 0
     }
 
     /// What happens in a poll stands behind its beginning.
@@ -174,20 +175,14 @@ impl Scribe {
         }
     }
 
-    /// It is time to read the clock, before a poll. Whether that is timed: then it has begun.
+    /// A poll that is timed.
     #[cold]
     #[inline(never)]
-    fn begin_timed(&self, poll: Word, spawned_at: &'static Location<'static>) -> bool {
-        let is_timed = self.is_precise();
-        if is_timed {
-            self.tell_now_and_then(poll.task().0, spawned_at);
-            let now = self.read_clock();
-            self.ring.push(Word::time(now).0);
-            self.ring.push(poll.begun().0);
-        } else {
-            self.mark();
-        }
-        is_timed
+    fn begin_timed(&self, poll: Word, spawned_at: &'static Location<'static>) {
+        self.tell_now_and_then(poll.task().0, spawned_at);
+        let now = self.read_clock();
+        self.ring.push(Word::time(now).0);
+        self.ring.push(poll.begun().0);
     }
 
     #[inline(never)]
@@ -320,7 +315,6 @@ impl Scribe {
         self.last_reading.set(now);
         self.credit.set(credit);
         let is_precise = self.is_exact || credit >= least;
-        self.is_precise.store(is_precise, Ordering::Relaxed);
         if now >= self.next_cpu_time.get() {
             self.tell_cpu_time(now);
         }

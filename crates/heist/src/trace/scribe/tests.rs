@@ -52,8 +52,8 @@ fn a_poll_is_one_word_or_what_happens_in_it() {
     scribe.note(wake(8));
     poll(&scribe, 3, || ());
     let [seven, eight, nine] = [7, 8, 9].map(|task| Item::Event(wake(task)));
-    // The first word is behind the position at which the clock is to be read.
-    let expected = [nine, Item::Mark(0), polled(1), start(2), seven, end(2), eight, polled(3)];
+    // The first event is timed, whatever it is.
+    let expected = [Item::Time(0), nine, polled(1), start(2), seven, end(2), eight, polled(3)];
     assert_eq!(items(&scribe), expected);
 }
 
