@@ -49,9 +49,7 @@ impl Work for Mandelbrot {
 fn draw<P: Pool>(context: &mut P::Context<'_>, rows: &mut [u16], first: usize, size: usize) {
     let count = rows.len() / size;
     if count == 1 {
-        let start = first * size;
-        rows.iter_mut().zip(start..).for_each(|(place, number)| *place = pixel(number, size));
-        return;
+        return draw_row(rows, first, size);
     }
     let (upper, lower) = rows.split_at_mut(count / 2 * size);
     P::join(
@@ -59,6 +57,12 @@ fn draw<P: Pool>(context: &mut P::Context<'_>, rows: &mut [u16], first: usize, s
         |c| draw::<P>(c, upper, first, size),
         |c| draw::<P>(c, lower, first + count / 2, size),
     );
+}
+
+#[inline(never)]
+fn draw_row(row: &mut [u16], number: usize, size: usize) {
+    let start = number * size;
+    row.iter_mut().zip(start..).for_each(|(place, number)| *place = pixel(number, size));
 }
 
 /// How many steps it takes until it is clear that a point is not in the set.

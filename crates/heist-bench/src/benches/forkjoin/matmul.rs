@@ -113,6 +113,7 @@ fn add_products<P: Pool>(
     factors.iter().for_each(|(a, b)| add_product::<P>(context, c, a, b));
 }
 
+#[inline(never)]
 fn add_block(c: &mut [f32], a: &[f32], b: &[f32]) {
     for (c, a) in c.chunks_exact_mut(BLOCK).zip(a.chunks_exact(BLOCK)) {
         for (a, b) in a.iter().zip(b.chunks_exact(BLOCK)) {

@@ -98,6 +98,7 @@ fn merge<P: Pool>(context: &mut P::Context<'_>, a: &[u32], b: &[u32], to: &mut [
     );
 }
 
+#[inline(never)]
 fn merge_here(mut a: &[u32], mut b: &[u32], to: &mut [u32]) {
     let mut places = to.iter_mut();
     while let ([first, ..], [second, ..]) = (a, b) {

@@ -80,7 +80,7 @@ impl Work for PrefixSums {
 
 fn sum_blocks<P: Pool>(context: &mut P::Context<'_>, given: &[u32], blocks: &mut [u32]) {
     if let [block] = blocks {
-        *block = given.iter().fold(0, |sum, number| sum.wrapping_add(*number));
+        *block = sum(given);
         return;
     }
     let half = blocks.len() / 2;
@@ -91,6 +91,11 @@ fn sum_blocks<P: Pool>(context: &mut P::Context<'_>, given: &[u32], blocks: &mut
         |c| sum_blocks::<P>(c, given, blocks),
         |c| sum_blocks::<P>(c, more, more_blocks),
     );
+}
+
+#[inline(never)]
+fn sum(numbers: &[u32]) -> u32 {
+    numbers.iter().fold(0, |sum, number| sum.wrapping_add(*number))
 }
 
 fn sum_within<P: Pool>(
@@ -113,6 +118,7 @@ fn sum_within<P: Pool>(
     );
 }
 
+#[inline(never)]
 fn sum_up(before: u32, given: &[u32], sums: &mut [u32]) {
     let mut sum = before;
     for (number, place) in given.iter().zip(sums) {

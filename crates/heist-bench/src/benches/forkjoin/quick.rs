@@ -39,7 +39,7 @@ impl Work for Quicksort {
 
 fn sort<P: Pool>(context: &mut P::Context<'_>, numbers: &mut [u32]) {
     if numbers.len() <= SHORT {
-        return numbers.sort_unstable();
+        return sort_short(numbers);
     }
     let middle = partition(numbers);
     let (less, others) = numbers.split_at_mut(middle);
@@ -48,7 +48,13 @@ fn sort<P: Pool>(context: &mut P::Context<'_>, numbers: &mut [u32]) {
     P::join(context, |c| sort::<P>(c, less), |c| sort::<P>(c, others));
 }
 
+#[inline(never)]
+fn sort_short(numbers: &mut [u32]) {
+    numbers.sort_unstable();
+}
+
 /// Puts those that are less than the median of three before it; returns its place.
+#[inline(never)]
 fn partition(numbers: &mut [u32]) -> usize {
     let last = numbers.len() - 1;
     let mut three = [0, last / 2, last];
