@@ -47,7 +47,8 @@ pub(crate) struct Sysmon {
 /// What a look at everything has found.
 #[derive(Default)]
 struct Looked {
-    /// Somebody has been in a poll since the last look, and it is too soon to say for how long.
+    /// Somebody has been in a poll since the last look, and it is too soon to say for how long. Who is at a job, and
+    /// may be for long, is none: looking at it every moment would take from the very core that it needs.
     is_anybody_suspect: bool,
     /// Somebody has ended a poll since the last look, or begun one, or searches.
     does_anybody_move: bool,
@@ -212,7 +213,7 @@ impl Sysmon {
         let is_patient = shared.seats[seat].is_at_job() && !is_recalled;
         let patience = if is_patient { JOB_PATIENCE } else { 1 };
         let is_over = watch.duration(now) >= threshold.saturating_mul(patience);
-        looked.is_anybody_suspect |= !is_over;
+        looked.is_anybody_suspect |= !is_over && !is_patient;
         let has_task = remote.own.lifo.has_task();
         if !has_task && !looked.does_work_wait {
             return;
