@@ -87,6 +87,11 @@ impl Recorder {
         }
     }
 
+    /// Where a task was spawned that is spoken of, and may have been spawned long ago.
+    pub(crate) fn tell(&self, task: u64, at: &'static Location<'static>) {
+        self.lock_outside().tell(task, at);
+    }
+
     /// Calls `f` for the worker whose thread this is, if it is one of this runtime's.
     fn with_own(&self, f: impl FnOnce(&Scribe)) -> Option<()> {
         here::with(|place| {
