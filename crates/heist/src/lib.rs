@@ -46,11 +46,7 @@
 #![warn(missing_docs)]
 
 mod canary;
-#[cfg(not(loom))]
 pub mod console;
-#[cfg(loom)]
-#[path = "console/absent.rs"]
-mod console;
 mod env;
 mod forkjoin;
 pub mod fs;

@@ -30,9 +30,12 @@ mod writer;
 pub use config::Config;
 pub(crate) use dump::{Subject, to_file};
 pub use error::ReadError;
-pub use event::{Event, EventKind, Lane, Outcome, PollSource, StallKind, StringId, TaskId};
+pub use event::{Aside, Event, EventKind, Lane, Outcome, PollSource, StallKind, StringId, TaskId};
 pub use format::Header;
-pub(crate) use here::{Here, budget_exhausted, enter, poll_returned, record_here, task_panicked};
+pub(crate) use here::{
+    Here, budget_exhausted, enter, is_recording, poll_returned, record_here, run_aside,
+    spawned_aside, task_panicked,
+};
 pub use reader::{Events, Trace};
 pub(crate) use recorder::Recorder;
 pub(crate) use scribe::Scribe;

@@ -59,8 +59,6 @@ pub(super) enum Cause {
 pub(super) struct Deed {
     pub(super) by: Lane,
     pub(super) at: u64,
-    /// In the middle of a poll or a job.
-    pub(super) is_within_span: bool,
 }
 
 /// A job, or a sleep.
@@ -87,8 +85,6 @@ pub(super) struct Steal {
     pub(super) tasks: u32,
     pub(super) at: u64,
     pub(super) end: u64,
-    /// The victim was in the middle of something.
-    pub(super) is_victim_busy: bool,
 }
 
 /// A worker on a seat.
@@ -150,7 +146,7 @@ impl<S: Sink> Follower<'_, S> {
     fn event(&mut self, at: u64, event: &Event) -> io::Result<()> {
         let (lane, kind) = (event.lane, event.kind);
         let state = self.lanes.entry(lane).or_insert_with(|| LaneState::new(lane));
-        let deed = Deed { by: lane, at, is_within_span: state.is_within_span() };
+        let deed = Deed { by: lane, at };
         match kind {
             EventKind::Spawn { task } => {
                 self.tasks.became_ready(task, Cause::Spawned(deed), at);
@@ -199,10 +195,9 @@ impl<S: Sink> Follower<'_, S> {
     }
 
     fn steal(&mut self, at: u64, thief: Lane, victim: Lane, tasks: u32) -> io::Result<()> {
-        let is_victim_busy = self.lanes.get(&victim).is_some_and(LaneState::is_within_span);
         let state = self.lanes.entry(thief).or_insert_with(|| LaneState::new(thief));
         state.end_steal(at, self.sink)?;
-        state.begin_steal(Steal { thief, victim, tasks, at, end: at, is_victim_busy });
+        state.begin_steal(Steal { thief, victim, tasks, at, end: at });
         Ok(())
     }
 

@@ -4,22 +4,27 @@
 //! each seat. Polls, jobs, sleeps and thefts are slices, and arrows go from a wake or a spawn to
 //! the poll that came of it, and from the victim of a theft to the thief.
 //!
+//! What no worker runs, closures and tasks of a `LocalSet`, has tracks of its own: those may run at the same time.
+//!
 //! Perfetto sorts by time and keeps the order of what has the same time. An arrow's end belongs to the
-//! slice that is open at that time, so a slice stands before its arrows.
+//! slice that is open at that time, so a slice stands before its arrows. It knows threads by their numbers, whatever
+//! their process: no two tracks have the same, and none has 0, which is nobody.
 
 mod json;
 
 use super::book::Book;
 use super::follow::{self, Cause, Deed, Poll, Sink, Sitting, Span, SpanKind, Stall, Steal};
 use super::{Window, WriteError};
-use heist::trace::{EventKind, Lane, Outcome, PollSource, StallKind, Trace};
+use heist::trace::{EventKind, Lane, Outcome, PollSource, StallKind, TaskId, Trace};
 use json::{Array, Object};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const WORKERS: u64 = 1;
 const SEATS: u64 = 2;
-const OUTSIDE: u64 = 1 << 16;
+/// The numbers of tracks: those of workers are below, those of seats above.
+const OUTSIDE: u64 = 1 << 17;
 
 pub(super) fn write(
     trace: &Trace,
@@ -35,10 +40,17 @@ pub(super) fn write(
     other.text("truncated", if trace.is_truncated() { "yes" } else { "no" })?;
     other.end()?;
     write!(out, r#","traceEvents":"#)?;
-    let mut sink =
-        Perfetto { trace, book, events: Array::new(out)?, arrows: 0, counts: Counts::default() };
+    let mut sink = Perfetto {
+        trace,
+        book,
+        events: Array::new(out)?,
+        arrows: 0,
+        counts: Counts::default(),
+        aside: BTreeSet::new(),
+    };
     sink.tracks()?;
     follow::follow(trace, window, (book.start, book.end), &mut sink)?;
+    sink.end_aside()?;
     sink.events.end()?;
     writeln!(out, "}}")?;
     Ok(())
@@ -51,7 +63,12 @@ struct Perfetto<'a, W> {
     /// Each has a number.
     arrows: u64,
     counts: Counts,
+    /// What runs and is no worker's.
+    aside: BTreeSet<TaskId>,
 }
+
+/// So many at once: there are fewer threads than that.
+const MOST_ASIDE: usize = 1 << 16;
 
 /// Tasks that went this way so far.
 #[derive(Debug, Default)]
@@ -64,13 +81,13 @@ struct Counts {
 impl<W: Write> Perfetto<'_, W> {
     fn tracks(&mut self) -> io::Result<()> {
         let program = self.trace.program();
-        self.meta("process_name", WORKERS, 0, &format!("{program}: workers"))?;
+        self.meta("process_name", WORKERS, OUTSIDE, &format!("{program}: workers"))?;
         for lane in &self.book.lanes {
             self.meta("thread_name", WORKERS, track(*lane), &lane.to_string())?;
         }
-        self.meta("process_name", SEATS, 0, &format!("{program}: seats"))?;
+        self.meta("process_name", SEATS, seat_track(0), &format!("{program}: seats"))?;
         for seat in 0..self.trace.seats() as u64 {
-            self.meta("thread_name", SEATS, seat + 1, &format!("seat {seat}"))?;
+            self.meta("thread_name", SEATS, seat_track(seat), &format!("seat {seat}"))?;
         }
         Ok(())
     }
@@ -124,7 +141,7 @@ impl<W: Write> Perfetto<'_, W> {
     }
 
     fn counter(&mut self, at: u64, name: &str, value: u64) -> io::Result<()> {
-        let mut event = self.event("C", (WORKERS, 0), at, name)?;
+        let mut event = self.event("C", (WORKERS, OUTSIDE), at, name)?;
         let mut arguments = event.object("args")?;
         arguments.number("tasks", value)?;
         arguments.end()?;
@@ -146,13 +163,45 @@ impl<W: Write> Perfetto<'_, W> {
         Ok(())
     }
 
+    fn begin_aside(&mut self, at: u64, task: TaskId) -> io::Result<()> {
+        match self.aside.len() < MOST_ASIDE && self.aside.insert(task) {
+            true => self.aside_event("b", at, task),
+            false => Ok(()),
+        }
+    }
+
+    /// If it began before the trace does, there is nothing to be ended.
+    fn aside_ended(&mut self, at: u64, task: TaskId) -> io::Result<()> {
+        match self.aside.remove(&task) {
+            true => self.aside_event("e", at, task),
+            false => Ok(()),
+        }
+    }
+
+    /// What runs when the trace ends.
+    fn end_aside(&mut self) -> io::Result<()> {
+        let (at, left) = (self.book.end, std::mem::take(&mut self.aside));
+        left.into_iter().try_for_each(|task| self.aside_event("e", at, task))
+    }
+
+    fn aside_event(&mut self, phase: &str, at: u64, task: TaskId) -> io::Result<()> {
+        let (trace, book) = (self.trace, self.book);
+        let title = book.title(trace, task);
+        let mut event = self.event(phase, (WORKERS, OUTSIDE), at, &title)?;
+        event.text("cat", "closure or local task")?;
+        event.number("id", task.0)?;
+        event.end()
+    }
+
+    /// A slice without a length, for an arrow to begin at: else it would begin at whatever came last on its track, which may
+    /// be over.
+    fn start(&mut self, lane: Lane, at: u64, category: &str, name: &str) -> io::Result<()> {
+        self.slice((WORKERS, track(lane)), (at, at), category, name)?.end()
+    }
+
     /// From a wake or a spawn to its poll.
     fn deed_arrow(&mut self, name: &str, deed: Deed, poll: &Poll) -> io::Result<()> {
-        if !deed.is_within_span {
-            // An arrow needs a slice to begin at.
-            let place = (WORKERS, track(deed.by));
-            self.slice(place, (deed.at, deed.at + 1), "wake", name)?.end()?;
-        }
+        self.start(deed.by, deed.at, "wake", name)?;
         self.arrow(name, (deed.by, deed.at), (poll.lane, poll.start))
     }
 }
@@ -198,23 +247,20 @@ impl<W: Write> Sink for Perfetto<'_, W> {
     fn steal(&mut self, steal: &Steal) -> io::Result<()> {
         let place = (WORKERS, track(steal.thief));
         let name = format!("steal from {}", steal.victim);
-        let end = steal.end.max(steal.at + 1);
+        let end = steal.end.max(steal.at);
         let mut event = self.slice(place, (steal.at, end), "steal", &name)?;
         let mut arguments = event.object("args")?;
         arguments.number("tasks", steal.tasks.into())?;
         arguments.end()?;
         event.end()?;
-        if !steal.is_victim_busy {
-            let place = (WORKERS, track(steal.victim));
-            self.slice(place, (steal.at, steal.at + 1), "steal", "stolen from")?.end()?;
-        }
+        self.start(steal.victim, steal.at, "steal", "stolen from")?;
         self.arrow("steal", (steal.victim, steal.at), (steal.thief, steal.at))?;
         self.counts.stolen += u64::from(steal.tasks);
         self.counter(steal.at, "stolen tasks", self.counts.stolen)
     }
 
     fn seat(&mut self, sitting: &Sitting) -> io::Result<()> {
-        let place = (SEATS, u64::from(sitting.seat) + 1);
+        let place = (SEATS, seat_track(sitting.seat.into()));
         let name = format!("worker {}", sitting.worker);
         self.slice(place, (sitting.start, sitting.end), "seat", &name)?.end()
     }
@@ -248,6 +294,8 @@ impl<W: Write> Sink for Perfetto<'_, W> {
                 self.counts.overflowed += u64::from(tasks);
                 return self.counter(at, "overflowed tasks", self.counts.overflowed);
             }
+            EventKind::AsideStart { task } => return self.begin_aside(at, task),
+            EventKind::AsideEnd { task, .. } => return self.aside_ended(at, task),
             EventKind::SpareShortage => ("no spare worker", None),
             EventKind::BudgetExhausted { .. } => ("out of budget", None),
             EventKind::TimersFired { timers } => ("timers fired", Some(timers)),
@@ -267,7 +315,10 @@ impl<W: Write> Sink for Perfetto<'_, W> {
     }
 }
 
-/// 0 is for what belongs to no track.
+fn seat_track(seat: u64) -> u64 {
+    OUTSIDE + 1 + seat
+}
+
 fn track(lane: Lane) -> u64 {
     match lane {
         Lane::Worker(number) => u64::from(number) + 1,

@@ -13,12 +13,14 @@
 //! | `leaks` | tasks that pile up |
 //! | `unpolled` | tasks that nobody has ever polled |
 //! | `spares` | no thread was left for the seat of a stuck worker |
+//! | `closures` | closures that wait for a thread |
 //!
 //! Shares and counts decide, not times, wherever that is possible: on a machine with too few cores
 //! each single poll may take long, and each single worker may come late.
 
 mod blocking;
 mod budget;
+mod closures;
 mod idle;
 mod imbalance;
 mod inject;
@@ -31,7 +33,7 @@ mod top;
 mod unpolled;
 
 use super::finding::{Finding, Texts};
-use super::picture::{Picture, Poll};
+use super::picture::{Picture, Poll, Ran};
 use heist::trace::Event;
 use std::time::Duration;
 
@@ -43,6 +45,9 @@ pub(super) trait Detector {
     /// A poll is over.
     fn poll(&mut self, _poll: &Poll, _picture: &Picture) {}
 
+    /// A closure has got its thread, or the trace has ended before.
+    fn closure(&mut self, _closure: &Ran, _picture: &Picture) {}
+
     /// What there is to say in the end.
     fn findings(&self, picture: &Picture, texts: &dyn Texts) -> Vec<Finding>;
 }
@@ -50,6 +55,7 @@ pub(super) trait Detector {
 pub(super) fn all() -> Vec<Box<dyn Detector>> {
     vec![
         Box::new(spares::Spares::default()),
+        Box::new(closures::Closures::default()),
         Box::new(blocking::Blocking::default()),
         Box::new(long_polls::LongPolls::default()),
         Box::new(unpolled::Unpolled),

@@ -2,7 +2,7 @@
 
 use super::detect::{self, Detector};
 use super::finding::{Finding, Texts};
-use super::picture::Picture;
+use super::picture::{Over, Picture};
 use heist::trace::Event;
 use serde::Serialize;
 use std::time::Duration;
@@ -58,15 +58,19 @@ impl Exam {
             self.has_begun = true;
             self.picture.start_at(event.at);
         }
-        let poll = self.picture.see(event);
+        let over = self.picture.see(event);
         if !self.has_begun {
             return;
         }
         for detector in &mut self.detectors {
             detector.event(event, &self.picture);
         }
-        if let Some(poll) = poll {
-            self.detectors.iter_mut().for_each(|detector| detector.poll(&poll, &self.picture));
+        for detector in &mut self.detectors {
+            match &over {
+                Some(Over::Poll(poll)) => detector.poll(poll, &self.picture),
+                Some(Over::Wait(closure)) => detector.closure(closure, &self.picture),
+                None => {}
+            }
         }
     }
 
@@ -76,6 +80,7 @@ impl Exam {
         let picture = &self.picture;
         for detector in &mut self.detectors {
             open.iter().for_each(|poll| detector.poll(poll, picture));
+            picture.waiting_closures().for_each(|closure| detector.closure(&closure, picture));
         }
         let found = self.detectors.iter().flat_map(|detector| detector.findings(picture, texts));
         let mut findings: Vec<_> = found.collect();

@@ -7,19 +7,25 @@
 //! | `tasks` | the tasks seen last |
 //! | `places` | sums over all tasks that were spawned at the same line |
 //! | `clocks` | how long nobody, somebody, anybody was at work |
+//! | `closures` | what runs on threads that are no workers |
+//! | `lengths` | how long polls are |
 
 mod clocks;
+mod closures;
 mod lane;
+mod lengths;
 mod places;
 mod tasks;
 
+pub(super) use closures::Ran;
 pub(super) use lane::LaneState;
 pub(super) use places::{Place, PlaceId};
 pub(super) use tasks::TaskState;
 
 use super::finding::{TaskRef, Texts};
 use clocks::Clocks;
-use heist::trace::{Event, EventKind, Lane, Outcome, PollSource, StallKind, TaskId};
+use closures::Closures;
+use heist::trace::{Aside, Event, EventKind, Lane, Outcome, PollSource, StallKind, TaskId};
 use places::Places;
 use std::time::Duration;
 use tasks::Tasks;
@@ -88,6 +94,16 @@ pub(super) struct Picture {
     pub(super) clocks: Clocks,
     places: Places,
     tasks: Tasks,
+    closures: Closures,
+}
+
+/// What an event brings to its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Over {
+    /// A poll.
+    Poll(Poll),
+    /// The wait of a closure for its thread.
+    Wait(Ran),
 }
 
 impl Picture {
@@ -101,6 +117,7 @@ impl Picture {
             clocks: Clocks::new(seats),
             places: Places::default(),
             tasks: Tasks::default(),
+            closures: Closures::default(),
         }
     }
 
@@ -115,20 +132,21 @@ impl Picture {
         self.lanes.iter_mut().for_each(|lane| lane.reset(now));
     }
 
-    /// Takes the next event. If it ends a poll, that is what comes back.
-    pub(super) fn see(&mut self, event: &Event) -> Option<Poll> {
+    /// Takes the next event. What it ends comes back.
+    pub(super) fn see(&mut self, event: &Event) -> Option<Over> {
         // Interpolated times of different lanes may be out of order by a little.
         self.now = self.now.max(event.at);
         self.events += 1;
         self.clocks.advance(self.now);
         match event.lane {
-            Lane::Worker(worker) => self.see_worker(worker, event),
+            Lane::Worker(worker) => self.see_worker(worker, event).map(Over::Poll),
             Lane::Outside => {
                 self.see_task(event);
                 self.see_others(event.kind);
                 None
             }
         }
+        .or_else(|| self.see_aside(event.kind).map(Over::Wait))
     }
 
     /// The trace has ended: what is going on is counted as far as it went. Gives back the polls that
@@ -141,6 +159,18 @@ impl Picture {
             lanes.filter_map(|(lane, worker)| lane.end(worker, now, place)).collect();
         open.iter().for_each(|poll| self.places.count(poll));
         open
+    }
+
+    /// Closures that had no thread when the trace ended.
+    pub(super) fn waiting_closures(&self) -> impl Iterator<Item = Ran> {
+        let place = |task| self.tasks.get(task).map_or(PlaceId::UNKNOWN, |task| task.place);
+        let left = self.closures.left(self.now);
+        left.map(move |(task, waited, level)| Ran { task, place: place(task), waited, level })
+    }
+
+    /// So many closures ran at once, on threads that are no workers.
+    pub(super) fn most_closures(&self) -> u32 {
+        self.closures.most()
     }
 
     /// For how long it was counted, pauses in which nobody had anything to do left out.
@@ -157,10 +187,12 @@ impl Picture {
         self.lanes.iter().map(|lane| lane.polls).sum()
     }
 
-    /// A poll takes so long on average.
-    pub(super) fn mean_poll(&self) -> Duration {
-        let in_polls: Duration = self.lanes.iter().map(|lane| lane.in_polls).sum();
-        in_polls.checked_div(self.polls().try_into().unwrap_or(u32::MAX)).unwrap_or_default()
+    /// The line whose tasks have most of the work, and how long a poll of them takes, leaving out those that may
+    /// have lost their core.
+    pub(super) fn busiest(&self) -> (PlaceId, Duration) {
+        let busiest = self.places().max_by_key(|(_, place)| place.busy);
+        let (id, place) = busiest.expect("there is at least the one that is not known");
+        (id, place.lengths.typical())
     }
 
     pub(super) fn places(&self) -> impl Iterator<Item = (PlaceId, &Place)> {
@@ -180,6 +212,12 @@ impl Picture {
     pub(super) fn idle_since(&self, task: &TaskState) -> Duration {
         let idle = self.clocks.somebody_idle();
         task.runnable.map_or(Duration::ZERO, |since| idle.saturating_sub(since.idle))
+    }
+
+    /// For how long nobody has driven the runtime since then.
+    pub(super) fn abandoned_since(&self, task: &TaskState) -> Duration {
+        let abandoned = self.clocks.abandoned();
+        task.runnable.map_or(Duration::ZERO, |since| abandoned.saturating_sub(since.abandoned))
     }
 
     pub(super) fn line<'t>(&self, place: PlaceId, texts: &'t dyn Texts) -> Option<&'t str> {
@@ -247,7 +285,11 @@ impl Picture {
     }
 
     fn make_runnable(&mut self, task: TaskId) {
-        let since = tasks::Since { at: self.now, idle: self.clocks.somebody_idle() };
+        let since = tasks::Since {
+            at: self.now,
+            idle: self.clocks.somebody_idle(),
+            abandoned: self.clocks.abandoned(),
+        };
         self.tasks.touch(task).runnable = Some(since);
     }
 
@@ -279,6 +321,27 @@ impl Picture {
             }
             _ => {}
         }
+    }
+
+    /// What no worker runs. If a closure has got its thread, that comes back.
+    fn see_aside(&mut self, kind: EventKind) -> Option<Ran> {
+        match kind {
+            EventKind::SpawnAside { task, aside: Aside::Closure } => {
+                self.closures.spawned(task, self.now);
+            }
+            EventKind::AsideStart { task } => {
+                let place = self.tasks.touch(task).place;
+                return self.closures.started(task, place, self.now);
+            }
+            EventKind::AsideEnd { task, outcome } => {
+                self.closures.ended(task);
+                if outcome == Outcome::Done {
+                    self.tasks.remove(task);
+                }
+            }
+            _ => {}
+        }
+        None
     }
 
     /// What concerns another worker than the one that tells of it.

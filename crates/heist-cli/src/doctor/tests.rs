@@ -1,8 +1,8 @@
 //! Detectors on events made by hand: what takes hours to come about, or needs a broken scheduler or
-//! an overloaded machine. What real programs do is in `tests/doctor.rs`.
+//! an overloaded machine. What real programs do is in `tests/doctor/`.
 
 use super::*;
-use heist::trace::{Event, EventKind, Outcome, PollSource, StallKind};
+use heist::trace::{Aside, Event, EventKind, Outcome, PollSource, StallKind};
 
 /// Lines of the made-up program, by number.
 const LINES: [&str; 4] = ["a.rs:1:1", "b.rs:2:2", "c.rs:3:3", "futex"];
@@ -291,4 +291,74 @@ fn nonsense_is_examined_too() {
         script.on(worker, 9, EventKind::SeatLent { seat: 99, from: 99 });
     }
     assert_eq!(ids(&script.examine()), [""; 0]);
+}
+
+/// Closures that are spawned at once. A thread has one for 20 ms; each of `threads` begins so late.
+fn closures(script: &mut Script, count: u64, threads: impl IntoIterator<Item = u64>) {
+    for task in 1..=count {
+        let (task, location) = (TaskId(task), StringId(0));
+        script.on(0, 1, EventKind::SpawnAside { task, aside: Aside::Closure });
+        script.on(0, 1, EventKind::SpawnedAt { task, location });
+    }
+    let mut threads: Vec<u64> = threads.into_iter().collect();
+    for task in 1..=count {
+        let first = threads.iter_mut().min().unwrap();
+        let (task, outcome) = (TaskId(task), Outcome::Done);
+        script.add(*first, Lane::Outside, EventKind::AsideStart { task });
+        *first += 20_000;
+        script.add(*first - 1, Lane::Outside, EventKind::AsideEnd { task, outcome });
+    }
+}
+
+#[test]
+fn closures_that_wait_for_others_to_end_are_told() {
+    let mut script = Script::default();
+    closures(&mut script, 12, [100, 150]);
+    let diagnosis = script.examine();
+    assert_eq!(ids(&diagnosis), ["blocking-pool-exhausted"]);
+    let finding = &diagnosis.findings[0];
+    assert!(finding.sentence.contains("2 threads were at closures"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("10 closures waited"), "{}", finding.sentence);
+    assert_eq!(finding.lines, ["a.rs:1:1"]);
+}
+
+#[test]
+fn threads_that_come_late_are_not_taken_for_too_few() {
+    let mut script = Script::default();
+    closures(&mut script, 12, (1..=12).map(|number| number * 15_000));
+    assert_eq!(ids(&script.examine()), [""; 0]);
+}
+
+/// Who waits when the trace ends has waited, too.
+#[test]
+fn closures_that_never_get_a_thread_are_told() {
+    let mut script = Script::default();
+    for task in 1..=8 {
+        let task = TaskId(task);
+        script.on(0, 1, EventKind::SpawnAside { task, aside: Aside::Closure });
+    }
+    script.add(50, Lane::Outside, EventKind::AsideStart { task: TaskId(1) });
+    script.add(90_000, Lane::Outside, EventKind::Dumped);
+    assert_eq!(ids(&script.examine()), ["blocking-pool-exhausted"]);
+}
+
+#[test]
+fn tasks_of_a_runtime_that_nobody_drives_are_told() {
+    let abandoned = |is_left: bool| {
+        let mut script = Script::default();
+        for seat in 0..2 {
+            script.on(seat, 10, EventKind::SeatTaken { seat });
+            if is_left {
+                script.on(seat, 20, EventKind::SeatLeft { seat });
+            }
+        }
+        script.spawn(30, Lane::Outside, 9, 1);
+        script.add(300_000, Lane::Outside, EventKind::Dumped);
+        script.examine()
+    };
+    let diagnosis = abandoned(true);
+    assert_eq!(ids(&diagnosis), ["never-polled"]);
+    assert!(diagnosis.findings[0].sentence.contains("nobody drives the runtime"));
+    // Workers that are on their way may just lack a core.
+    assert_eq!(ids(&abandoned(false)), [""; 0]);
 }

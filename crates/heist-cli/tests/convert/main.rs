@@ -3,6 +3,7 @@
 mod bad_files;
 mod chromium;
 mod html;
+mod importer;
 mod perfetto;
 mod sample;
 

@@ -2,7 +2,7 @@
 //! can tell happens in it, and its tasks have hostile names.
 
 use heist::trace::{
-    Event, EventKind, Header, Lane, Outcome, PollSource, StallKind, StringId, TaskId, Writer,
+    Aside, Event, EventKind, Header, Lane, Outcome, PollSource, StallKind, StringId, TaskId, Writer,
 };
 use heist_testing::Rng;
 use std::collections::VecDeque;
@@ -93,7 +93,8 @@ impl<W: Write> Program<W> {
             };
             let now = self.now[usize::from(worker)];
             if now > length {
-                return self.event(0, true, EventKind::SearchFailed);
+                self.event(0, true, EventKind::SearchFailed)?;
+                return self.outside(now, EventKind::Dumped);
             }
             if now > length / 2 && !has_stalled && worker == 2 {
                 has_stalled = true;
@@ -124,6 +125,7 @@ impl<W: Write> Program<W> {
         self.now[own] += 500;
         self.event(worker, true, EventKind::SearchFailed)?;
         match self.rng.below(3) {
+            _ if self.rng.below(10) == 0 => self.closures(worker),
             0 => self.yields(worker),
             1 => self.jobs(worker),
             _ => self.sleep(worker),
@@ -221,6 +223,25 @@ impl<W: Write> Program<W> {
             self.now[own] += 5;
         }
         self.event(worker, true, EventKind::InjectBatch { tasks: 2 })
+    }
+
+    /// Two closures at the same time, and one that never ends.
+    fn closures(&mut self, worker: u16) -> io::Result<()> {
+        let at = self.now[usize::from(worker)];
+        let tasks: Vec<_> = (1..=2).map(|number| TaskId(self.spawned + number)).collect();
+        self.spawned += 2;
+        for &task in &tasks {
+            self.event(worker, true, EventKind::SpawnAside { task, aside: Aside::Closure })?;
+            let location = self.places[0];
+            self.event(worker, false, EventKind::SpawnedAt { task, location })?;
+            self.outside(at + 5_000, EventKind::AsideStart { task })?;
+        }
+        if self.spawned % 5 == 0 {
+            return Ok(());
+        }
+        tasks.into_iter().try_for_each(|task| {
+            self.outside(at + 90_000, EventKind::AsideEnd { task, outcome: Outcome::Done })
+        })
     }
 
     fn jobs(&mut self, worker: u16) -> io::Result<()> {

@@ -69,11 +69,35 @@ fn keys_work_sizes_change_and_q_leaves_the_terminal_as_it_was() {
     terminal.press("p");
     terminal.wait_for("● every");
     terminal.resize(60, 16);
-    // Only then: crossterm keeps keys that come together with a new size until the next key.
-    terminal.wait_for(" tasks  workers  histograms  stalls");
-    terminal.wait_without("poll time");
     terminal.press("\t\t");
     terminal.wait_for("poll time");
+    terminal.press("q");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+/// Neither the one nor the other waits for what comes next.
+#[test]
+fn keys_that_come_together_with_a_new_size_are_read() {
+    let socket = socket("together");
+    let _program = program(&socket);
+    let target = socket.to_str().unwrap();
+    let Some(mut terminal) = Terminal::start(&["top", target, "-i", "0.1"], 100, 30) else {
+        return;
+    };
+    terminal.wait_for("● every 0.1 s");
+    let (large, small) = ((100, 30, "paused"), (60, 16, "● every"));
+    for (columns, rows, text) in [large, small].into_iter().cycle().take(20) {
+        // While it stands still both of them come.
+        terminal.send(Signal::STOP);
+        terminal.resize(columns, rows);
+        terminal.press("p");
+        terminal.send(Signal::CONT);
+        terminal.wait_for(text);
+        match columns {
+            60 => terminal.wait_for(" tasks  workers  histograms  stalls"),
+            _ => terminal.wait_without(" tasks  workers  histograms  stalls"),
+        }
+    }
     terminal.press("q");
     assert_eq!(terminal.end().code(), Some(0));
 }

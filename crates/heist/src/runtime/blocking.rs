@@ -4,6 +4,7 @@ use super::Handle;
 use super::context::{self, Polling};
 use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::Host;
+use crate::trace;
 use std::io;
 
 /// Has a blocking thread run a spare worker for this seat; `false` if there is none to be had.
@@ -22,6 +23,7 @@ impl Host for Handle {
         let handle = self.clone();
         self.scheduler.blocking.start(move || {
             let _entered = context::enter(&handle);
+            let _here = trace::enter(handle.scheduler.recorder(), None);
             body();
         })
     }

@@ -1,6 +1,5 @@
 //! How a runtime is made.
 
-#[cfg(not(loom))]
 mod console;
 mod errors;
 #[cfg(feature = "test-util")]

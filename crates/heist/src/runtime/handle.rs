@@ -11,6 +11,7 @@ use crate::scheduler::blocking::{Closure, IsClosed};
 use crate::scheduler::{Local, Scheduler};
 use crate::task::tracker::{self, Tracker};
 use crate::task::{self, JoinHandle};
+use crate::trace;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -98,6 +99,7 @@ impl Handle {
         R: Send + 'static,
     {
         let (task, join) = task::new(Closure::new(closure), Location::caller());
+        self.scheduler.record_closure(&task);
         self.scheduler.blocking.submit(task, self);
         join
     }
@@ -117,6 +119,7 @@ impl Handle {
         R: Send + 'static,
     {
         let (task, join) = task::new(Closure::new(closure), Location::caller());
+        self.scheduler.record_closure(&task);
         match self.scheduler.blocking.submit_mandatory(task, self) {
             Ok(()) => Ok(join),
             Err(IsClosed) => Err(ShutDown),
@@ -132,6 +135,7 @@ impl Handle {
     {
         let closure = Closure::new(closure);
         let (task, join) = task::new_detailed(closure, Location::caller(), Some(name.into()), None);
+        self.scheduler.record_closure(&task);
         self.scheduler.blocking.submit(task, self);
         join
     }
@@ -155,6 +159,8 @@ impl Handle {
         let _entered = context::enter(self);
         let _polling = context::Polling::begin();
         let _counting = metrics::count_outside(&self.scheduler.outside);
+        // What a LocalSet runs here is written down here.
+        let _here = trace::enter(self.scheduler.recorder(), None);
         wait()
     }
 

@@ -23,6 +23,7 @@ pub(crate) use roster::Limits;
 use super::producer::producer;
 use crate::env::ThreadSpec;
 use crate::task::{Notified, Ran, Schedule, TaskRef, coop};
+use crate::trace::{self, Outcome};
 use crew::{Crew, Work};
 use std::fmt;
 use std::future::Future;
@@ -215,7 +216,12 @@ struct Submitted {
 
 impl Work for Submitted {
     fn run(self) {
-        let ran = self.closure.run(&NeverWaits);
+        let id = self.closure.id().number().get();
+        let run = || self.closure.run(&NeverWaits);
+        let ran = match trace::is_recording() {
+            false => run(),
+            true => trace::run_aside(id, run, |_| Outcome::Done),
+        };
         debug_assert!(matches!(ran, Ran::Done), "a closure's task is ready after its first poll");
     }
 

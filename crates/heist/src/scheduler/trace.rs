@@ -1,9 +1,10 @@
 //! What is recorded here and there, and whose record it is. Nobody decides by it what to do next.
 
+use super::blocking::NeverWaits;
 use super::shared::{Runnable, Shared};
 use crate::stall::{StallCause, StallReport};
-use crate::task;
-use crate::trace::{EventKind, Recorder, StallKind, StringId, Subject, TaskId};
+use crate::task::{self, Notified};
+use crate::trace::{Aside, EventKind, Recorder, StallKind, StringId, Subject, TaskId};
 use std::sync::Arc;
 
 /// For what is rare, or done by threads that are no workers.
@@ -24,6 +25,15 @@ impl Shared {
     pub(super) fn record_spawn(&self, task: &Runnable) {
         if let Some(recorder) = self.recorder() {
             recorder.spawned(task.id().number().get(), task.spawned_at());
+        }
+    }
+
+    /// A closure for the blocking threads, before any of them has it.
+    #[inline]
+    pub(crate) fn record_closure(&self, closure: &Notified<NeverWaits>) {
+        if let Some(recorder) = self.recorder() {
+            let (id, at) = (closure.id().number().get(), closure.spawned_at());
+            recorder.spawned_aside(id, Aside::Closure, at);
         }
     }
 

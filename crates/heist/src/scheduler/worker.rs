@@ -34,7 +34,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use watched::Watch;
+use watched::{Driven, Watch};
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -225,6 +225,7 @@ impl Worker {
     pub(crate) fn drive<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
         let local = &self.local;
         let _entered = Entered::new(local);
+        let _driven = Driven::new(local);
         let woken =
             Arc::new(Woken { flag: AtomicBool::new(true), scheduler: local.scheduler.clone() });
         let waker = Waker::from(woken.clone());

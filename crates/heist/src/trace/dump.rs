@@ -30,10 +30,14 @@ impl Subject<'_> {
     /// Writes what is there now.
     pub(crate) fn write(&self, out: impl Write) -> io::Result<()> {
         // All copies first: what is written down meanwhile is in none of them.
-        let outside = (Lane::Outside, self.recorder.copy_outside());
+        let mut outside = self.recorder.copy_outside();
         let workers = self.scribes.iter().enumerate();
         let workers = workers.map(|(number, scribe)| (Lane::Worker(number as u16), scribe.copy()));
-        let lanes: Vec<(Lane, Copied)> = workers.chain([outside]).collect();
+        let mut lanes: Vec<(Lane, Copied)> = workers.collect();
+        // How late it is: a program in which nothing happens any more says so by this alone.
+        let (dumped, _) = Word::of(EventKind::Dumped);
+        outside.words.extend([Word::time(self.recorder.nanos()).0, dumped.0]);
+        lanes.push((Lane::Outside, outside));
         let mut dump = Dump {
             writer: Writer::new(out, &self.header())?,
             locations: HashMap::new(),

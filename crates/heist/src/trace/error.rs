@@ -1,6 +1,6 @@
 //! Why a trace could not be read.
 
-use super::format::VERSION;
+use super::format::{OLDEST, VERSION};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -42,7 +42,7 @@ impl fmt::Display for ReadError {
             ),
             ReadError::Version { found } => write!(
                 f,
-                "a trace of format version {found}, and this program reads version {VERSION}: use \
+                "a trace of format version {found}, and this program reads {OLDEST} to {VERSION}: use \
                  the heist program of the version that recorded it"
             ),
             ReadError::Corrupt { offset, what } => {

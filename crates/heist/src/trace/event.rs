@@ -157,6 +157,37 @@ pub enum EventKind {
         /// How many there were; harvests without events are not recorded.
         events: u32,
     },
+    /// A task was spawned that no worker runs.
+    SpawnAside {
+        /// The new task.
+        task: TaskId,
+        /// Who does.
+        aside: Aside,
+    },
+    /// It begins to run, on whatever thread: events of several may stand in one lane.
+    AsideStart {
+        /// The task.
+        task: TaskId,
+    },
+    /// It has run.
+    AsideEnd {
+        /// The task.
+        task: TaskId,
+        /// What became of it.
+        outcome: Outcome,
+    },
+    /// The record was copied: the last event of a trace.
+    Dumped,
+}
+
+/// Who runs a task that no worker does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Aside {
+    /// A thread for closures that may block.
+    Closure,
+    /// Who awaits its [`LocalSet`](crate::task::LocalSet).
+    LocalSet,
 }
 
 /// Where a worker had a task from.

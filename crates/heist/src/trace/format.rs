@@ -11,7 +11,9 @@ use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(super) const MAGIC: [u8; 8] = *b"HEISTTRC";
-pub(super) const VERSION: u16 = 1;
+pub(super) const VERSION: u16 = 2;
+/// Those before have fewer kinds of events, and are read as well.
+pub(super) const OLDEST: u16 = 1;
 
 /// Magic, version and the length of the rest of the header.
 pub(super) const PREFIX: usize = 12;
@@ -73,7 +75,7 @@ impl Header {
             return Err(ReadError::NotATrace);
         }
         let found = u16_at(prefix, 8);
-        if found != VERSION {
+        if !(OLDEST..=VERSION).contains(&found) {
             return Err(ReadError::Version { found });
         }
         Ok(PREFIX + usize::from(u16_at(prefix, 10)) + 4)

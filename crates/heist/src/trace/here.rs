@@ -1,10 +1,11 @@
 //! Who writes down what happens on this thread, for those who know neither workers nor runtimes.
 
-use super::event::{EventKind, TaskId};
+use super::event::{Aside, EventKind, Outcome, TaskId};
 use super::recorder::Recorder;
 use super::scribe::Scribe;
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// Where a thread is: on which runtime, and as which worker if it is one.
@@ -63,6 +64,31 @@ pub(crate) fn task_panicked() {
 #[cold]
 pub(crate) fn poll_returned() {
     with(|place| place.scribe.iter().for_each(|scribe| scribe.returned()));
+}
+
+/// A task was spawned on this thread that no worker will run.
+pub(crate) fn spawned_aside(task: u64, aside: Aside, at: &'static Location<'static>) {
+    with(|place| place.recorder.spawned_aside(task, aside, at));
+}
+
+/// Whether anything is recorded of what this thread does.
+pub(crate) fn is_recording() -> bool {
+    with(|_| ()).is_some()
+}
+
+/// Runs a task that is no worker's, on this thread, and writes that down.
+#[cold]
+#[inline(never)]
+pub(crate) fn run_aside<R>(
+    task: u64,
+    run: impl FnOnce() -> R,
+    outcome: impl FnOnce(&R) -> Outcome,
+) -> R {
+    let task = TaskId(task);
+    record_here(EventKind::AsideStart { task });
+    let ran = run();
+    record_here(EventKind::AsideEnd { task, outcome: outcome(&ran) });
+    ran
 }
 
 /// Calls `f` with where the thread is, if it is anywhere.

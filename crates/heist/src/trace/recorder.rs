@@ -1,7 +1,7 @@
 //! The recorder of a runtime (M2): what its workers write to, and those who are none.
 
 use super::config::Config;
-use super::event::EventKind;
+use super::event::{Aside, EventKind};
 use super::here;
 use super::ring::Copied;
 use super::scribe::Scribe;
@@ -90,6 +90,19 @@ impl Recorder {
     /// Where a task was spawned that is spoken of, and may have been spawned long ago.
     pub(crate) fn tell(&self, task: u64, at: &'static Location<'static>) {
         self.lock_outside().tell(task, at);
+    }
+
+    /// The calling thread has spawned a task that no worker will run.
+    #[cold]
+    pub(crate) fn spawned_aside(&self, task: u64, aside: Aside, at: &'static Location<'static>) {
+        if self.with_own(|scribe| scribe.spawned_aside(task, aside, at)).is_none() {
+            self.lock_outside().spawned_aside(task, aside, at);
+        }
+    }
+
+    /// Nanoseconds since it began.
+    pub(super) fn nanos(&self) -> u64 {
+        self.lock_outside().nanos()
     }
 
     /// Calls `f` for the worker whose thread this is, if it is one of this runtime's.

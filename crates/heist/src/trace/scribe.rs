@@ -1,7 +1,7 @@
 //! Who writes down what one worker does: when the clock is read, and what is left out because it was
 //! said before. Told in `README.md`.
 
-use super::event::{EventKind, Outcome, PollSource, TaskId};
+use super::event::{Aside, EventKind, Outcome, PollSource, TaskId};
 use super::ring::{Copied, Ring};
 use super::word::Word;
 use crate::env::{Clock, cpu_time};
@@ -150,6 +150,12 @@ impl Scribe {
     /// A task was spawned here.
     pub(crate) fn spawned(&self, task: u64, at: &'static Location<'static>) {
         self.note(EventKind::Spawn { task: TaskId(task) });
+        self.tell(task, at);
+    }
+
+    /// A task was spawned here that no worker will run.
+    pub(super) fn spawned_aside(&self, task: u64, aside: Aside, at: &'static Location<'static>) {
+        self.record(EventKind::SpawnAside { task: TaskId(task), aside });
         self.tell(task, at);
     }
 
@@ -310,7 +316,7 @@ impl Scribe {
 /// When the clock is read.
 impl Scribe {
     /// Nanoseconds since the recorder began.
-    fn nanos(&self) -> u64 {
+    pub(super) fn nanos(&self) -> u64 {
         u64::try_from(Clock::now().since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
 

@@ -8,7 +8,7 @@
 //! event right behind it, which is exact. [`Word::mark`] says how late it was at that place,
 //! whatever comes next. What stands between two of these happened between them.
 
-use super::event::{EventKind, Outcome, PollSource, StallKind, StringId, TaskId};
+use super::event::{Aside, EventKind, Outcome, PollSource, StallKind, StringId, TaskId};
 
 const TAG_BITS: u32 = 6;
 const TASK_BITS: u32 = 52;
@@ -54,6 +54,10 @@ mod tag {
     pub(super) const TIMERS_FIRED: u64 = 26;
     pub(super) const IO_HARVEST: u64 = 27;
     pub(super) const CPU_TIME: u64 = 28;
+    pub(super) const SPAWN_ASIDE: u64 = 29;
+    pub(super) const ASIDE_START: u64 = 30;
+    pub(super) const ASIDE_END: u64 = 31;
+    pub(super) const DUMPED: u64 = 32;
 }
 
 /// Eight bytes of a trace.
@@ -196,6 +200,14 @@ impl Word {
             EventKind::TimersFired { timers } => Word::new(tag::TIMERS_FIRED, timers as u64),
             EventKind::IoHarvest { events } => Word::new(tag::IO_HARVEST, events as u64),
             EventKind::CpuTime { nanos } => Word::new(tag::CPU_TIME, nanos),
+            EventKind::SpawnAside { task, aside } => {
+                Word(Word::of_task(tag::SPAWN_ASIDE, task).0 | (aside as u64) << SOURCE_SHIFT)
+            }
+            EventKind::AsideStart { task } => Word::of_task(tag::ASIDE_START, task),
+            EventKind::AsideEnd { task, outcome } => {
+                Word(Word::of_task(tag::ASIDE_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)
+            }
+            EventKind::Dumped => Word::new(tag::DUMPED, 0),
         };
         (one, None)
     }
@@ -240,6 +252,10 @@ impl Word {
             tag::TIMERS_FIRED => EventKind::TimersFired { timers: count },
             tag::IO_HARVEST => EventKind::IoHarvest { events: count },
             tag::CPU_TIME => EventKind::CpuTime { nanos: payload },
+            tag::SPAWN_ASIDE => EventKind::SpawnAside { task, aside: self.aside()? },
+            tag::ASIDE_START => EventKind::AsideStart { task },
+            tag::ASIDE_END => EventKind::AsideEnd { task, outcome: self.outcome()? },
+            tag::DUMPED => EventKind::Dumped,
             _ => return None,
         };
         Some(Item::Event(event))
@@ -254,6 +270,11 @@ impl Word {
             4 => PollSource::Pinned,
             _ => return None,
         })
+    }
+
+    fn aside(self) -> Option<Aside> {
+        let aside = self.0 >> SOURCE_SHIFT & 7;
+        [Aside::Closure, Aside::LocalSet].into_iter().find(|known| *known as u64 == aside)
     }
 
     fn outcome(self) -> Option<Outcome> {

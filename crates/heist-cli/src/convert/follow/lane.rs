@@ -64,10 +64,6 @@ impl LaneState {
         LaneState { lane, open: Vec::new(), skipped: 0, steal: None }
     }
 
-    pub(super) fn is_within_span(&self) -> bool {
-        !self.open.is_empty()
-    }
-
     pub(super) fn begin(&mut self, span: Open) {
         if self.open.len() < MAX_DEPTH {
             self.open.push(span);

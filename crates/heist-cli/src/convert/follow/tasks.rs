@@ -74,7 +74,7 @@ mod tests {
     const TASK: TaskId = TaskId(1);
 
     fn woken(at: u64) -> Cause {
-        Cause::Woken(Deed { by: Lane::Outside, at, is_within_span: false })
+        Cause::Woken(Deed { by: Lane::Outside, at })
     }
 
     #[test]

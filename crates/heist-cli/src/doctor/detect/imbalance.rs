@@ -27,7 +27,8 @@ const NO_CORES: f64 = 0.2;
 const POLLS: u64 = 200;
 const TIME: Duration = Duration::from_millis(20);
 
-/// One task spawns nearly all others, and takes most of the time for itself. Guessed.
+/// One task spawns nearly all others, so many at least, and takes most of the time for itself. Guessed.
+const SPAWNS: u64 = 50;
 const SPAWNER: f64 = 0.9;
 const SPAWNER_BUSY: f64 = 0.5;
 /// Pinned tasks take most of the time. Guessed.
@@ -119,7 +120,7 @@ impl Imbalance {
         let busy = Duration::from_nanos(self.busy.of((task, place)));
         let of_busy = share_of_time(busy, picture.busy());
         let of_spawns = share(spawns, self.spawns.total());
-        if spawns < POLLS || of_spawns < SPAWNER || of_busy < SPAWNER_BUSY {
+        if spawns < SPAWNS || of_spawns < SPAWNER || of_busy < SPAWNER_BUSY {
             return None;
         }
         let children = picture.polls().saturating_sub(1).max(1) as u32;
@@ -179,19 +180,19 @@ fn io_affinity(picture: &Picture) -> Option<Finding> {
 }
 
 fn too_short(picture: &Picture) -> Option<Finding> {
-    let mean = picture.mean_poll();
-    if mean > SHORT {
+    let (_, typical) = picture.busiest();
+    if typical > SHORT {
         return None;
     }
     let sentence = format!(
-        "Tasks are too short to be shared: {} polls of {} on average. Until another worker has \
+        "Tasks are too short to be shared: {} polls of {} each. Until another worker has \
          woken up, the first has run them.",
         grouped(picture.polls()),
-        time(mean)
+        time(typical)
     );
     let advice = "Make fewer tasks that do more each: chunks of the input instead of its items, or \
                   par, which finds the size by itself.";
-    Some(Finding::new(TOO_SHORT, Severity::Warning, sentence, advice).time("mean poll", mean))
+    Some(Finding::new(TOO_SHORT, Severity::Warning, sentence, advice).time("typical poll", typical))
 }
 
 fn with_workers(mut finding: Finding, picture: &Picture) -> Finding {

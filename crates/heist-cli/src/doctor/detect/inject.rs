@@ -15,8 +15,9 @@ pub(super) const ID: &str = "inject-pressure";
 const TASKS: u64 = 5000;
 /// They are this part of all polls. Guessed.
 const SHARE: f64 = 0.5;
-/// Polls that take longer on average are worth the way. Guessed: ten times a hand-over.
-const TINY: Duration = Duration::from_micros(5);
+/// Polls that take longer are worth the way. Of the order of a hand-over and a wake-up: `spawn_remote_idle` takes
+/// 0.3 µs a task.
+const TINY: Duration = Duration::from_micros(1);
 
 #[derive(Default)]
 pub(super) struct Pressure {
@@ -48,7 +49,9 @@ impl Detector for Pressure {
 
     fn findings(&self, picture: &Picture, texts: &dyn Texts) -> Vec<Finding> {
         let of_polls = share(self.injected, picture.polls());
-        if self.injected < TASKS || of_polls < SHARE || picture.mean_poll() > TINY {
+        let place = self.polls_at.first().map_or(PlaceId::UNKNOWN, |(place, _)| place);
+        let typical = picture.place(place).lengths.typical();
+        if self.injected < TASKS || of_polls < SHARE || typical > TINY {
             return Vec::new();
         }
         let (cause, advice) = if self.overflowed > self.from_outside {
@@ -61,11 +64,10 @@ impl Detector for Pressure {
             ("threads outside of the runtime", advice)
         };
         let sentence = format!(
-            "{} of {} on average came through the shared queue, from {cause}.",
+            "{} of {} each came through the shared queue, from {cause}.",
             plural(self.injected, "task"),
-            time(picture.mean_poll()),
+            time(typical),
         );
-        let place = self.polls_at.first().map_or(PlaceId::UNKNOWN, |(place, _)| place);
         let examples = &picture.place(place).examples;
         vec![
             Finding::new(ID, Severity::Warning, sentence, advice)
@@ -74,7 +76,7 @@ impl Detector for Pressure {
                 .count("batches", self.batches)
                 .count("from threads outside", self.from_outside)
                 .count("from full rings", self.overflowed)
-                .time("mean poll", picture.mean_poll())
+                .time("typical poll", typical)
                 .line(picture.line(place, texts))
                 .tasks(examples.iter().map(|task| picture.task_ref(*task, place, texts))),
         ]

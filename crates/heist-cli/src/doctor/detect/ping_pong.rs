@@ -17,7 +17,7 @@ const TIMES: u64 = 5000;
 const SHARE: f64 = 0.5;
 /// A worker is at it for so much of its time. A conversation now and then is no harm. Guessed.
 const BUSY: f64 = 0.5;
-/// Polls that take longer on average have something to do. Guessed.
+/// Polls that take longer have something to do. Guessed.
 const SHORT: Duration = Duration::from_micros(10);
 
 #[derive(Default)]
@@ -55,7 +55,10 @@ impl Detector for PingPong {
         let is_from_slot = self.from_slot * 2 >= self.pairs.total();
         let busy = share_of_time(picture.clocks.somebody_busy(), picture.work_time());
         let is_much = times >= TIMES && share(times, picture.polls()) >= SHARE;
-        if !is_from_slot || !is_much || busy < BUSY || picture.mean_poll() > SHORT {
+        let place = |task| self.places.get(&task).copied().unwrap_or(PlaceId::UNKNOWN);
+        let typical = [one, other].map(|task| picture.place(place(task)).lengths.typical());
+        let typical = typical.into_iter().max().unwrap_or_default();
+        if !is_from_slot || !is_much || busy < BUSY || typical > SHORT {
             return Vec::new();
         }
         let sentence = format!(
@@ -64,7 +67,6 @@ impl Detector for PingPong {
         );
         let advice = "Send more with each message (batches, a channel with room for several), or \
                       make one task of the two: a call is cheaper than a wake-up.";
-        let place = |task| self.places.get(&task).copied().unwrap_or(PlaceId::UNKNOWN);
         let tasks = [one, other].map(|task| picture.task_ref(task, place(task), texts));
         vec![
             Finding::new(ID, Severity::Warning, sentence, advice)
@@ -74,7 +76,7 @@ impl Detector for PingPong {
                     "of such polls from the LIFO slot",
                     share(self.from_slot, self.pairs.total()),
                 )
-                .time("mean poll", picture.mean_poll())
+                .time("typical poll", typical)
                 .line(picture.line(place(one), texts))
                 .line(picture.line(place(other), texts))
                 .tasks(tasks),

@@ -1,4 +1,5 @@
-//! Tasks that were spawned, and that nobody has ever polled though workers had time for them.
+//! Tasks that were spawned, and that nobody has ever polled though workers had time for them, or though nobody
+//! drives the runtime any more.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, TaskState};
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 /// So long at least it has been waiting. Guessed: far above any wait for a core.
 const WAITS: Duration = Duration::from_millis(100);
-/// For so much of its wait, somebody was idle. A backlog is something else.
+/// For so much of its wait, somebody was idle, or nobody there. A backlog is something else.
 const BESIDE_IDLE: f64 = 0.5;
 const EXAMPLES: usize = 3;
 
@@ -19,6 +20,8 @@ pub(super) struct Unpolled;
 struct Tasks {
     count: u64,
     longest: Duration,
+    /// Nobody was there who could have.
+    is_abandoned: bool,
     examples: Vec<TaskId>,
 }
 
@@ -29,19 +32,20 @@ impl Detector for Unpolled {
             let tasks = places.entry(task.place).or_default();
             tasks.count += 1;
             tasks.longest = tasks.longest.max(waits(task, picture));
+            tasks.is_abandoned = !picture.abandoned_since(task).is_zero();
             tasks.examples.push(id);
             tasks.examples.sort_unstable();
             tasks.examples.truncate(EXAMPLES);
         }
         let finding = |(place, tasks): (PlaceId, Tasks)| {
             let sentence = format!(
-                "{} spawned and never polled, though workers were idle; the first has been waiting \
-                 for {}.",
+                "{} spawned and never polled, though {}; the first has been waiting for {}.",
                 if tasks.count == 1 {
                     "1 task was".to_owned()
                 } else {
                     format!("{} were", plural(tasks.count, "task"))
                 },
+                if tasks.is_abandoned { "nobody drives the runtime" } else { "workers were idle" },
                 time(tasks.longest)
             );
             let advice = "Tasks that are pinned run on their own worker only: see what keeps it. On \
@@ -70,6 +74,6 @@ fn is_forgotten(task: &TaskState, picture: &Picture) -> bool {
         return false;
     }
     let waits = waits(task, picture);
-    let idle = picture.idle_since(task).as_secs_f64();
+    let idle = (picture.idle_since(task) + picture.abandoned_since(task)).as_secs_f64();
     waits >= WAITS && idle >= waits.as_secs_f64() * BESIDE_IDLE
 }

@@ -13,7 +13,10 @@ pub(in crate::doctor) struct Clocks {
     idle: usize,
     searching: usize,
     busy: usize,
+    /// On a seat, or in a poll.
+    present: usize,
     somebody_idle: Duration,
+    abandoned: Duration,
     somebody_busy: Duration,
     pauses: Duration,
     nobody_busy_since: Option<Duration>,
@@ -22,13 +25,14 @@ pub(in crate::doctor) struct Clocks {
 impl Clocks {
     /// All of them look for work in the beginning.
     pub(super) fn new(seats: usize) -> Self {
-        Clocks { searching: seats, ..Clocks::default() }
+        Clocks { searching: seats, present: seats, ..Clocks::default() }
     }
 
     pub(super) fn reset(&mut self) {
-        let Clocks { now, idle, searching, busy, .. } = *self;
+        let Clocks { now, idle, searching, busy, present, .. } = *self;
         let nobody_busy_since = (busy == 0).then_some(now);
-        *self = Clocks { now, idle, searching, busy, nobody_busy_since, ..Clocks::default() };
+        let clocks = Clocks { now, idle, searching, busy, present, ..Clocks::default() };
+        *self = Clocks { nobody_busy_since, ..clocks };
     }
 
     pub(super) fn advance(&mut self, now: Duration) {
@@ -39,6 +43,9 @@ impl Clocks {
         }
         if self.busy > 0 {
             self.somebody_busy += passed;
+        }
+        if self.present == 0 {
+            self.abandoned += passed;
         }
     }
 
@@ -54,6 +61,8 @@ impl Clocks {
         add(&mut self.busy, Doing::Work);
         add(&mut self.idle, Doing::Nothing);
         add(&mut self.searching, Doing::Search);
+        self.present += usize::from(before == Doing::Away);
+        self.present -= usize::from(after == Doing::Away);
         match (self.busy, self.nobody_busy_since) {
             (0, None) => self.nobody_busy_since = Some(self.now),
             (1.., Some(since)) => {
@@ -68,6 +77,11 @@ impl Clocks {
     /// work: a searcher wakes the next one if there is more than it can do.
     pub(super) fn somebody_idle(&self) -> Duration {
         self.somebody_idle
+    }
+
+    /// How long there was nobody at all: a runtime without threads of its own, and nobody in `block_on`.
+    pub(super) fn abandoned(&self) -> Duration {
+        self.abandoned
     }
 
     /// How long at least one worker was in a poll or a job.

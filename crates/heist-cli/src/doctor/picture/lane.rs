@@ -14,7 +14,6 @@ pub(in crate::doctor) struct LaneState {
     pub(in crate::doctor) polls: u64,
     /// In polls and jobs; polls that were blocked in a system call left out.
     pub(in crate::doctor) busy: Duration,
-    pub(in crate::doctor) in_polls: Duration,
     pub(in crate::doctor) in_pinned: Duration,
     /// Asleep on its seat, and woken by nobody.
     pub(in crate::doctor) idle: Duration,
@@ -42,8 +41,10 @@ pub(super) enum Doing {
     Nothing,
     /// Looking for something to do, or on the way to it.
     Search,
-    /// Blocked, or without a seat.
+    /// Blocked, or in a poll without a seat.
     Other,
+    /// Nowhere: it has neither a seat nor a poll.
+    Away,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -146,7 +147,8 @@ impl LaneState {
     pub(super) fn doing(&self) -> Doing {
         match self.sleep {
             _ if self.is_busy() => Doing::Work,
-            _ if !self.has_seat || self.poll.is_some() => Doing::Other,
+            _ if self.poll.is_some() => Doing::Other,
+            _ if !self.has_seat => Doing::Away,
             Sleep::Asleep(_) => Doing::Nothing,
             Sleep::Awake | Sleep::Woken(_) => Doing::Search,
         }
@@ -271,7 +273,6 @@ impl LaneState {
 
     fn add_poll(&mut self, poll: &OpenPoll, until: Duration) {
         let took = until.saturating_sub(poll.counted_from);
-        self.in_polls += took;
         if !poll.is_blocked() {
             self.busy += took.min(poll.until(until).work());
         }

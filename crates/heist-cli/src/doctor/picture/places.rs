@@ -1,6 +1,7 @@
 //! Sums over all tasks that were spawned at the same line.
 
 use super::Poll;
+use super::lengths::Lengths;
 use heist::trace::{Outcome, StringId, TaskId};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub(in crate::doctor) struct Place {
     pub(in crate::doctor) spawned: u64,
     pub(in crate::doctor) spawns: Spread,
     pub(in crate::doctor) polls: u64,
+    pub(in crate::doctor) lengths: Lengths,
     pub(in crate::doctor) busy: Duration,
     pub(in crate::doctor) done: u64,
     pub(in crate::doctor) woken: u64,
@@ -76,6 +78,7 @@ impl Places {
     pub(super) fn count(&mut self, poll: &Poll) {
         let place = self.get_mut(poll.place);
         place.polls += 1;
+        place.lengths.add(poll.took);
         place.busy += poll.took;
         place.done += u64::from(poll.outcome == Some(Outcome::Done));
     }

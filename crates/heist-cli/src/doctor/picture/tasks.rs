@@ -24,12 +24,14 @@ pub(in crate::doctor) struct TaskState {
     pub(super) is_counted: bool,
 }
 
-/// A moment, by two clocks.
+/// A moment, by three clocks.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::doctor) struct Since {
     pub(in crate::doctor) at: Duration,
     /// How long somebody had been idle then, in all.
     pub(super) idle: Duration,
+    /// How long nobody had driven the runtime then, in all.
+    pub(super) abandoned: Duration,
 }
 
 /// Two generations. Whoever is heard of goes to the young one; when that is full, the old one is

@@ -112,6 +112,22 @@ impl Local {
     }
 }
 
+/// What is recorded of a worker that is run now and then: while nobody does, it has no seat.
+pub(super) struct Driven<'a>(&'a Local);
+
+impl<'a> Driven<'a> {
+    pub(super) fn new(local: &'a Local) -> Self {
+        local.record(|| EventKind::SeatTaken { seat: local.seat.get() as u16 });
+        Driven(local)
+    }
+}
+
+impl Drop for Driven<'_> {
+    fn drop(&mut self) {
+        self.0.record(|| EventKind::SeatLeft { seat: self.0.seat.get() as u16 });
+    }
+}
+
 #[inline(always)]
 fn outcome(ran: &Ran<Runnable>) -> Outcome {
     match ran {

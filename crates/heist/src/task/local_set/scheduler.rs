@@ -3,6 +3,7 @@
 use crate::canary;
 use crate::env::this_thread;
 use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
+use crate::trace::{self, Aside, Outcome};
 use heist_sync::{Condvar, Mutex, MutexGuard, UnsafeCell};
 use slab::Slab;
 use std::cell::{Cell, RefCell};
@@ -120,6 +121,7 @@ impl LocalScheduler {
         if state.is_closed.get() {
             drop(task);
         } else {
+            trace::spawned_aside(task.id().number().get(), Aside::LocalSet, spawned_at);
             self.push(task);
         }
         join
@@ -271,12 +273,31 @@ pub(super) struct Turn<'a> {
 impl Turn<'_> {
     /// Runs tasks until none is runnable, or the turn is over (W7).
     pub(super) fn run(&self) {
+        let is_recorded = trace::is_recording();
         for _ in 0..TASKS_PER_TURN {
             let Some(task) = self.scheduler.next() else { return };
-            if let Ran::Again(task) = task.run(self.scheduler) {
+            let ran = match is_recorded {
+                false => task.run(self.scheduler),
+                true => self.run_recorded(task),
+            };
+            if let Ran::Again(task) = ran {
                 self.scheduler.push(task);
             }
         }
+    }
+
+    #[cold]
+    fn run_recorded(&self, task: Notified<LocalScheduler>) -> Ran<Notified<LocalScheduler>> {
+        let id = task.id().number().get();
+        trace::run_aside(
+            id,
+            || task.run(self.scheduler),
+            |ran| match ran {
+                Ran::Done => Outcome::Done,
+                Ran::Waits => Outcome::Waits,
+                Ran::Again(_) => Outcome::Again,
+            },
+        )
     }
 
     /// Whether all tasks have ended. One that is woken elsewhere, and on its way here, counts as

@@ -27,9 +27,14 @@ fn all_kinds() -> Vec<EventKind> {
         EventKind::TimersFired { timers: large },
         EventKind::IoHarvest { events: large },
         EventKind::CpuTime { nanos: MAX_NANOS },
+        EventKind::SpawnAside { task, aside: Aside::Closure },
+        EventKind::SpawnAside { task, aside: Aside::LocalSet },
+        EventKind::AsideStart { task },
+        EventKind::Dumped,
     ];
     kinds.extend(sources().map(|source| EventKind::PollStart { task, source }));
     kinds.extend(outcomes().map(|outcome| EventKind::PollEnd { task, outcome }));
+    kinds.extend(outcomes().map(|outcome| EventKind::AsideEnd { task, outcome }));
     let stalls = [
         StallKind::Burning,
         StallKind::Blocked(StringId(large)),

@@ -1,13 +1,13 @@
 //! One cause each.
 
-use super::{Program, all, burn};
+use super::{Program, all, burn, until_seen};
 use heist::io::{AsyncReadExt, AsyncWriteExt};
 use heist::net::UnixStream;
-use heist::runtime::{Handle, Runtime};
+use heist::runtime::{Handle, Runtime, WorkerState};
 use heist::sync::{Notify, mpsc};
 use heist::task::{coop, yield_now};
 use heist::{spawn, time};
-use std::future::pending;
+use std::future::{Future, pending};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -101,7 +101,10 @@ pub const LONG_POLLS: Program = Program::new("long polls", |runtime| {
 });
 
 /// There is always something that waits, or nobody looks for who is stuck.
-fn while_others_work(runtime: &Runtime, sick: impl Fn() + Send + Sync + Copy + 'static, n: usize) {
+fn while_others_work<F>(runtime: &Runtime, sick: fn() -> F, n: usize)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let is_over = Arc::new(Notify::new());
     let others = (0..8).map(|_| {
         let is_over = Arc::clone(&is_over);
@@ -117,14 +120,14 @@ fn while_others_work(runtime: &Runtime, sick: impl Fn() + Send + Sync + Copy + '
         })
     });
     let others: Vec<_> = others.collect();
-    let sick = (0..n).map(|_| runtime.spawn(async move { sick() })).collect();
+    let sick = (0..n).map(|_| runtime.spawn(sick())).collect();
     runtime.block_on(all(sick));
     is_over.notify_waiters();
     runtime.block_on(all(others));
 }
 
 pub const BLOCKING: Program = Program::new("blocking call", |runtime| {
-    while_others_work(runtime, || thread::sleep(Duration::from_millis(60)), 4);
+    while_others_work(runtime, || until_seen(|| thread::sleep(Duration::from_millis(60))), 4);
 });
 
 pub const NO_SPARES: Program = Program {
@@ -132,7 +135,13 @@ pub const NO_SPARES: Program = Program {
         builder.max_blocking_threads(1);
     },
     ..Program::new("no spares", |runtime| {
-        while_others_work(runtime, || thread::sleep(Duration::from_millis(60)), 4);
+        let blocks = || async {
+            // Until nobody was there for a seat.
+            while Handle::current().metrics().spare_shortage_count() == 0 {
+                thread::sleep(Duration::from_millis(60));
+            }
+        };
+        while_others_work(runtime, blocks, 4);
     })
 };
 
@@ -182,26 +191,32 @@ pub const STORM: Program = Program::new("wake-up storm", |runtime| {
     runtime.block_on(crowd).unwrap();
 });
 
-/// What is woken waits in the LIFO slot of a worker that goes on with something else.
-pub const IDLE_BESIDE_WORK: Program = Program::new("idle beside work", |runtime| {
-    let waker = runtime.spawn(async {
-        let notify = Arc::new(Notify::new());
-        let woken = Arc::clone(&notify);
-        let listener = spawn(async move {
-            loop {
-                woken.notified().await;
-                burn(10);
+/// What is woken waits in the LIFO slot of a worker that goes on with something else. Nobody comes to its rescue, though the
+/// worker may be without a core for long.
+pub const IDLE_BESIDE_WORK: Program = Program {
+    build: |builder| {
+        builder.stall_threshold(None);
+    },
+    ..Program::new("idle beside work", |runtime| {
+        let waker = runtime.spawn(async {
+            let notify = Arc::new(Notify::new());
+            let woken = Arc::clone(&notify);
+            let listener = spawn(async move {
+                loop {
+                    woken.notified().await;
+                    burn(10);
+                }
+            });
+            for _ in 0..60 {
+                time::sleep(Duration::from_millis(1)).await;
+                notify.notify_one();
+                burn(4000);
             }
+            listener.abort();
         });
-        for _ in 0..60 {
-            time::sleep(Duration::from_millis(1)).await;
-            notify.notify_one();
-            burn(4000);
-        }
-        listener.abort();
-    });
-    runtime.block_on(waker).unwrap();
-});
+        runtime.block_on(waker).unwrap();
+    })
+};
 
 pub const BUDGET: Program = Program::new("budget", |runtime| {
     let tasks = (0..4).map(|_| {
@@ -230,7 +245,7 @@ pub const LEAK: Program = Program::new("leak", |runtime| {
 static HELD: Mutex<bool> = Mutex::new(false);
 static LET_GO: Condvar = Condvar::new();
 
-/// Its worker is held for as long as the program runs.
+/// Its worker is held for as long as the program runs, and the other sleeps.
 pub const NEVER_POLLED: Program = Program {
     end: || {
         *HELD.lock().unwrap() = false;
@@ -238,21 +253,20 @@ pub const NEVER_POLLED: Program = Program {
     },
     ..Program::new("never polled", |runtime| {
         *HELD.lock().unwrap() = true;
-        let hold = || async {
+        let (held, is_held) = std::sync::mpsc::channel();
+        let hold = move || async move {
+            held.send(()).unwrap();
             let held = HELD.lock().unwrap();
             drop(LET_GO.wait_while(held, |is_held| *is_held).unwrap());
         };
         runtime.handle().spawn_pinned_on(0, hold);
-        runtime.block_on(async {
-            time::sleep(Duration::from_millis(50)).await;
-            for _ in 0..3 {
-                Handle::current().spawn_pinned_on(0, || async {});
-            }
-            // The other worker has something to tell now and then.
-            for _ in 0..40 {
-                time::sleep(Duration::from_millis(10)).await;
-                spawn(async {}).await.unwrap();
-            }
-        });
+        is_held.recv().unwrap();
+        for _ in 0..3 {
+            runtime.handle().spawn_pinned_on(0, || async {});
+        }
+        while runtime.metrics().worker_state(1) != WorkerState::Parked {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(Duration::from_millis(400));
     })
 };

@@ -3,9 +3,10 @@
 pub mod healthy;
 pub mod sick;
 
-use heist::runtime::{Builder, Runtime};
-use heist::task::JoinHandle;
+use heist::runtime::{Builder, Handle, Runtime};
+use heist::task::{JoinHandle, yield_now};
 use heist::trace::{Config, Trace};
+use heist_cli::doctor::{Diagnosis, examine};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint;
 use std::time::Duration;
@@ -44,7 +45,7 @@ impl Program {
 }
 
 /// Computes for so many microseconds of CPU time: on a busy machine, too, it is as much as elsewhere.
-fn burn(micros: u64) {
+pub fn burn(micros: u64) {
     let on_cpu = || {
         let used = clock_gettime(ClockId::ThreadCPUTime);
         Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
@@ -55,8 +56,43 @@ fn burn(micros: u64) {
     }
 }
 
-async fn all<T>(tasks: Vec<JoinHandle<T>>) {
+/// So often at most it is tried to make a runtime see something.
+const ROUNDS: usize = 500;
+
+/// Goes on until the runtime has seen that its workers are stuck, several times: whoever watches them may get no
+/// core for long.
+pub async fn until_seen(mut sick: impl FnMut()) {
+    for _ in 0..ROUNDS {
+        if Handle::current().metrics().stall_count() >= 4 {
+            return;
+        }
+        sick();
+        yield_now().await;
+    }
+}
+
+pub async fn all<T>(tasks: Vec<JoinHandle<T>>) {
     for task in tasks {
         task.await.expect("it neither panics nor is aborted");
     }
+}
+
+fn examined(program: &Program) -> (Diagnosis, Vec<&'static str>) {
+    let diagnosis = examine(&program.trace()).expect("a trace of one's own can be read");
+    let ids = diagnosis.findings.iter().map(|finding| finding.id).collect();
+    (diagnosis, ids)
+}
+
+/// Examines the program: the finding `id` has to be there, and none but those that may `follow`.
+pub fn expect(program: &Program, id: &str, follow: &[&str]) {
+    let (diagnosis, found) = examined(program);
+    assert!(found.contains(&id), "{}: {diagnosis:#?}", program.name);
+    let others: Vec<_> = found.iter().filter(|&&f| f != id && !follow.contains(&f)).collect();
+    assert!(others.is_empty(), "{}: also {others:?}: {diagnosis:#?}", program.name);
+}
+
+/// Examines the program: nothing must be found.
+pub fn expect_nothing(program: &Program) {
+    let (diagnosis, found) = examined(program);
+    assert!(found.is_empty(), "{}: {diagnosis:#?}", program.name);
 }
