@@ -130,6 +130,8 @@ pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
 /// A spare that gives a borrowed seat back does not look for what came meanwhile.
 pub(crate) const SEAT_RETURN_UNCHECKED: Canary = Canary::new("seat return unchecked");
+/// Who has lent its seat goes on after its job as if it had not.
+pub(crate) const SEAT_LENDER_GOES_ON: Canary = Canary::new("seat lender goes on");
 /// A spare that has lent its seat ends, and who has it does not know.
 pub(crate) const SEAT_LENDER_GONE: Canary = Canary::new("seat lender gone");
 /// A poll that finds a timer waiting does not look again before it leaves its waker.

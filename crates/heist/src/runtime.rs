@@ -19,7 +19,7 @@ pub(crate) use crate::reactor::ShutDown;
 pub use block_in_place::block_in_place;
 pub use builder::{Builder, WorkerThread};
 pub use context::{EnterGuard, TryCurrentError};
-pub(crate) use global::current_or_global;
+pub(crate) use global::{current_or_global, global_handle};
 pub use handle::Handle;
 pub use metrics::RuntimeMetrics;
 pub use pinned::spawn_pinned;

@@ -17,6 +17,7 @@
 //! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
+//! | `closing` | jobs that are under way when the runtime goes down |
 //! | `refused` | tasks that come too late |
 //! | `producer` | a number for each thread |
 //! | `identity` | telling runtimes apart |
@@ -25,6 +26,7 @@
 //! | `trace` | what is recorded here and there, and whose |
 
 pub(crate) mod blocking;
+mod closing;
 mod identity;
 mod idle;
 mod inject;

@@ -2,7 +2,7 @@
 
 use heist::runtime::{Builder, StallCause, StallReport};
 use heist::task;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -57,6 +57,41 @@ fn l2_a_blocked_task_is_reported() {
     assert!(end.duration() >= report.duration());
     assert!(rt.metrics().longest_stall() >= end.duration());
     assert_eq!(rt.metrics().stall_count(), 1);
+}
+
+/// F3, J5, L2: a job that blocks is reported also if its worker has lent its seat for tasks, which never end.
+#[test]
+fn l2_a_blocked_lender_is_reported() {
+    let (rt, told) = runtime();
+    let (is_over, polls) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let (is_over_there, polls_there) = (Arc::clone(&is_over), Arc::clone(&polls));
+    let (begun, begins) = mpsc::channel();
+    let (go, gone) = mpsc::channel::<()>();
+    let job = rt.handle().spawn_job(move || {
+        begun.send(()).unwrap();
+        // Burns until its seat is borrowed, and blocks then.
+        while polls_there.load(Ordering::Relaxed) < 2 {
+            thread::yield_now();
+        }
+        gone.recv().is_ok()
+    });
+    begins.recv().unwrap();
+    let yields = rt.spawn(async move {
+        while !is_over_there.load(Ordering::Relaxed) {
+            polls.fetch_add(1, Ordering::Relaxed);
+            task::yield_now().await;
+        }
+    });
+    let report = told.recv().unwrap();
+    assert_eq!((report.task_id(), report.worker()), (None, 0), "{report}");
+    assert_eq!(report.thread_name(), "the-worker");
+    assert!(report.lost_seat() && !report.is_over(), "{report}");
+    assert!(!matches!(report.cause(), StallCause::Burning), "{report}");
+    go.send(()).unwrap();
+    assert!(job.wait().unwrap());
+    assert!(told.recv().unwrap().is_over());
+    is_over.store(true, Ordering::Relaxed);
+    rt.block_on(yields).unwrap();
 }
 
 /// L2: one that computes is reported as such.

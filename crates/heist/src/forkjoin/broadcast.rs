@@ -3,6 +3,7 @@
 use super::frame::Outcome;
 use super::heap::{self, Work};
 use super::latch::Latch;
+use super::outside::submit_elsewhere;
 use super::wait::wait;
 use super::waiter::Waiter;
 use crate::env::quietly;
@@ -100,7 +101,7 @@ impl Handle {
             let call = unsafe { heap::new(Called { f: Arc::clone(&f), index, workers }) };
             if let Err(call) = self.scheduler().call_worker(index, call) {
                 // That worker has ended.
-                call.run(None, Origin::Here);
+                submit_elsewhere(self, call);
             }
         }
     }
@@ -118,33 +119,32 @@ where
     let parts: Vec<_> = (0..workers).map(part).collect();
     let has_threads = handle.runtime_flavor() == RuntimeFlavor::MultiThread;
     let mine = local.and_then(Local::number_for_calls);
-    let is_called = |part: &Part<'_, F, R>| {
+    for part in parts.iter().filter(|part| has_threads && mine != Some(part.index)) {
         // SAFETY: (J2) the frame is not left before all that were called have set their latches.
-        let call = || unsafe { Job::new(NonNull::from(&part.header)) };
-        let may_come = has_threads && mine != Some(part.index);
-        may_come && handle.scheduler().call_worker(part.index, call()).is_ok()
-    };
-    let called: Vec<bool> = parts.iter().map(is_called).collect();
-    let call_or_wait = |(part, is_called): (&Part<'_, F, R>, &bool)| {
-        if *is_called {
-            match local {
-                Some(local) => wait(local, &part.latch, || None),
-                None => waiter.wait(&part.latch),
-            }
+        let call = unsafe { Job::new(NonNull::from(&part.header)) };
+        if let Err(call) = handle.scheduler().call_worker(part.index, call) {
+            // That worker has ended. Other parts may wait for this one (J5).
+            submit_elsewhere(handle, call);
         }
-        if *is_called && !part.latch.is_refused() {
-            // SAFETY: (J2) the latch is set, and it was called.
-            return unsafe { part.outcome.take() };
+    }
+    let call_or_wait = |part: &Part<'_, F, R>| {
+        if !has_threads {
+            return part.call();
         }
-        part.call()
+        match local {
+            Some(local) => wait(local, &part.latch, || None),
+            None => waiter.wait(&part.latch),
+        }
+        // SAFETY: (J2) the latch is set.
+        unsafe { part.outcome.take() }
     };
     // First one's own: others may wait for it.
     let mut own = mine.map(|mine| (mine, parts[mine].call()));
-    let outcome = |pair: (&Part<'_, F, R>, &bool)| {
-        let own = own.take_if(|(mine, _)| *mine == pair.0.index);
-        own.map_or_else(|| call_or_wait(pair), |(_, outcome)| outcome)
+    let outcome = |part: &Part<'_, F, R>| {
+        let own = own.take_if(|(mine, _)| *mine == part.index);
+        own.map_or_else(|| call_or_wait(part), |(_, outcome)| outcome)
     };
-    parts.iter().zip(&called).map(outcome).collect()
+    parts.iter().map(outcome).collect()
 }
 
 /// What one worker is asked to call.
@@ -160,8 +160,8 @@ struct Part<'a, F, R> {
 }
 
 impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
-    const HOW: How =
-        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: |_| None };
+    /// A worker that ends runs it all the same: others may wait for it (J5).
+    const HOW: How = How { run: Self::run, refuse: |_| false, is_framed: false, scope: |_| None };
 
     fn new(f: &'a F, index: usize, workers: usize, waiter: Waiter) -> Self {
         let (header, outcome) = (Header::new(&Self::HOW), Outcome::new());
@@ -183,16 +183,6 @@ impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
         unsafe { part.outcome.put(outcome) };
         let waiter = part.waiter.clone();
         part.latch.set(|| waiter.unpark());
-    }
-
-    /// # Safety
-    /// As [`Job::new`] was promised.
-    unsafe fn refuse(header: NonNull<Header>) -> bool {
-        // SAFETY: (J2) as in run().
-        let part = unsafe { header.cast::<Self>().as_ref() };
-        let waiter = part.waiter.clone();
-        part.latch.refuse(|| waiter.unpark());
-        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! A closure that may outlive its spawner, and a handle to wait for it.
 
 use super::heap::{self, Work};
-use super::wait::wait_until;
+use super::wait::{make_detour, wait_until};
 use super::waiter::Waiter;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::blocking::{Closure, NeverWaits};
@@ -139,9 +139,23 @@ impl<T> JobHandle<T> {
                 }
                 let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
                 let own = || mark.and_then(|mark| local.pop_job_since(mark));
-                let help =
-                    || own().map(|job| (job, Origin::Here)).or_else(|| local.find_job_alone(mark));
-                wait_until(local, || join.is_finished(), || {}, help);
+                let is_over = || join.is_finished();
+                // Until it is over, or there is nothing more: it would sleep on the rest.
+                let go_on_alone = || {
+                    while let Some((job, origin)) =
+                        (!is_over()).then(|| local.find_job_alone(mark)).flatten()
+                    {
+                        make_detour(local, job, origin);
+                    }
+                };
+                let help = || {
+                    let own = own().map(|job| (job, Origin::Here));
+                    own.or_else(|| {
+                        go_on_alone();
+                        None
+                    })
+                };
+                wait_until(local, is_over, || {}, help);
                 output_of(join)
             }
             None => {

@@ -3,7 +3,7 @@
 use super::frame::StackJob;
 use super::outside::on_worker;
 use super::wait::{leapfrog, wait};
-use crate::runtime::{Handle, current_or_global};
+use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
 use crate::scheduler::{Local, Origin, with_here};
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ mod loom_tests;
 /// there; but a closure that blocks for long keeps a thread.
 ///
 /// On a thread that is no worker both are called by a worker of the current runtime, or of the global
-/// one, and the thread waits. On a runtime without worker threads, or with
+/// one, also if the current one has been shut down, and the thread waits. On a runtime without worker threads, or with
 /// [`thread_per_core`](crate::runtime::Builder::thread_per_core), they are called one after the other.
 ///
 /// ```
@@ -128,7 +128,11 @@ where
 {
     on_worker(handle, |local| match local {
         Some(local) => join_here(local, a, b, true),
-        None => one_after_the_other(a, b),
+        None if handle.runtime_flavor() == RuntimeFlavor::CurrentThread => {
+            one_after_the_other(a, b)
+        }
+        // It goes down, and the closures may wait for each other all the same (J5).
+        None => join_on(&global_handle(), a, b),
     })
 }
 

@@ -3,8 +3,9 @@
 use super::heap::{self, Detached};
 use super::job_handle::{JobHandle, spawn_job_on};
 use super::join::{FnContext, join_on};
-use super::outside::on_worker;
+use super::outside::{on_worker, submit};
 use super::scope::{self, Scope, ScopeFifo};
+use super::wait::make_detour;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::{Local, Origin, with_here};
 
@@ -21,10 +22,12 @@ pub fn current_num_workers() -> usize {
 
 /// The number of the worker that the calling thread is, from 0 on; `None` on other threads.
 ///
-/// Unlike [`runtime::worker_index`](crate::runtime::worker_index) it stays the same for the length of a job: also for a worker
-/// whose seat was given to another meanwhile, who then has the same number. It says where to begin; it is no lock.
+/// No two threads have the same number at one time, and a thread has the same for the length of a job or of a poll. Those that
+/// stand in for workers that are blocked or wait have numbers, too, from [`current_num_workers`] on: as many as need be. So what
+/// has one place for each worker must be able to grow, or have something else for numbers that are too high. (Unlike
+/// this one, [`runtime::worker_index`](crate::runtime::worker_index) is the number of a seat.)
 pub fn current_worker_index() -> Option<usize> {
-    with_here(|local| local.map(Local::number_at_work))
+    with_here(|local| local.map(Local::number_of_all))
 }
 
 /// Which job [`Handle::yield_job`] may run.
@@ -142,8 +145,8 @@ impl Handle {
         spawn_job_on(self, f)
     }
 
-    /// Has a worker call `f`. Nobody waits for it or can cancel it: it is called though the runtime go down, and by this
-    /// thread if the runtime is down. Its panic goes to the panic hook, and nowhere else.
+    /// Has a worker call `f`. Nobody waits for it or can cancel it: it is called though the runtime go down, and by the
+    /// global runtime if it is down. Its panic goes to the panic hook, and nowhere else.
     pub fn spawn_detached<F>(&self, f: F)
     where
         F: FnOnce() + Send + 'static,
@@ -152,8 +155,7 @@ impl Handle {
         let job = unsafe { heap::new(Detached(f)) };
         with_here(|local| match local {
             Some(local) if local.is_of(self.scheduler()) => drop(local.push_job(job)),
-            // After the end of the runtime there is nobody else to call it.
-            _ => drop(self.scheduler().submit_job(job).map_err(|job| job.run(None, Origin::Here))),
+            _ => submit(self, job),
         });
     }
 
@@ -162,9 +164,10 @@ impl Handle {
         self.scheduler().workers()
     }
 
-    /// The number of the worker that the calling thread is, from 0 on, if it is one of this runtime's.
+    /// The number of the worker that the calling thread is, if it is one of this runtime's; see
+    /// [`current_worker_index`].
     pub fn current_worker_index(&self) -> Option<usize> {
-        self.with_worker(Local::number_at_work)
+        self.with_worker(Local::number_of_all)
     }
 
     /// Whether the calling thread, if it is one of this runtime's workers, has jobs that nobody has taken.
@@ -184,7 +187,7 @@ impl Handle {
                 Yield::Own => None,
                 Yield::Any => local.find_job(),
             });
-            job.map(|(job, origin)| local.run_job(job, origin)).is_some()
+            job.map(|(job, origin)| make_detour(local, job, origin)).is_some()
         })
     }
 

@@ -3,7 +3,7 @@
 use super::frame::{Once, Outcome};
 use super::latch::Latch;
 use super::waiter::Waiter;
-use crate::runtime::{Handle, RuntimeFlavor};
+use crate::runtime::{Handle, RuntimeFlavor, global_handle};
 use crate::scheduler::{Header, How, Job, Local, Origin};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
@@ -41,6 +41,32 @@ where
     }
     // SAFETY: (J2) the latch is set, and the job was run.
     unsafe { visit.outcome.take() }.unwrap_or_else(|panic| panic::resume_unwind(panic))
+}
+
+/// Has a worker run a job from outside. Who calls may go on to something that the job waits for (J5): so where the runtime goes
+/// down it is one of the global runtime's. On a runtime without threads it is run there and then.
+pub(super) fn submit(handle: &Handle, job: Job) {
+    let submitted = match handle.runtime_flavor() {
+        RuntimeFlavor::MultiThread => handle.scheduler().submit_job(job),
+        RuntimeFlavor::CurrentThread => Err(job),
+    };
+    if let Err(job) = submitted {
+        submit_elsewhere(handle, job);
+    }
+}
+
+/// As [`submit`], for a job that the runtime of `handle` has not taken. It is none of a join: those have to be run where
+/// they come from.
+#[cold]
+pub(super) fn submit_elsewhere(handle: &Handle, job: Job) {
+    debug_assert!(!job.is_framed(), "its thief has a number that means somebody else there");
+    let submitted = match handle.runtime_flavor() {
+        RuntimeFlavor::MultiThread => global_handle().scheduler().submit_job(job),
+        RuntimeFlavor::CurrentThread => Err(job),
+    };
+    if let Err(job) = submitted {
+        job.run(None, Origin::Here);
+    }
 }
 
 /// A closure from outside, in the frame of who waits for it.

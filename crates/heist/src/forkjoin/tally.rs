@@ -1,6 +1,7 @@
 //! What a scope knows of its jobs, and how its owner waits for them.
 
 use super::count::Count;
+use super::outside::{submit, submit_elsewhere};
 use super::wait::wait_until;
 use super::waiter::Waiter;
 use crate::env::quietly;
@@ -67,18 +68,7 @@ impl Tally {
         unsafe { self.count.add(self.is_owner(local)) };
         match local {
             Some(local) => drop(local.push_job(job())),
-            None => self.submit(job()),
-        }
-    }
-
-    /// From outside. Where nobody may come to run it, it is run there and then.
-    #[cold]
-    fn submit(&self, job: Job) {
-        let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;
-        let submitted =
-            if has_threads { self.handle.scheduler().submit_job(job) } else { Err(job) };
-        if let Err(job) = submitted {
-            job.run(None, Origin::Here);
+            None => submit(&self.handle, job()),
         }
     }
 
@@ -95,8 +85,7 @@ impl Tally {
             let call = call(index, workers);
             let called = if has_threads { scheduler.call_worker(index, call) } else { Err(call) };
             if let Err(call) = called {
-                // Nobody may come to run it.
-                call.run(None, Origin::Here);
+                submit_elsewhere(&self.handle, call);
             }
         }
     }

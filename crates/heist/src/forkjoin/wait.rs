@@ -1,6 +1,8 @@
 //! What a worker does until a job has ended that another has.
 
 use super::latch::Latch;
+use super::outside::submit_elsewhere;
+use crate::runtime::Handle;
 use crate::scheduler::{Job, Local, Origin, Step};
 use std::thread;
 use std::time::Duration;
@@ -40,8 +42,10 @@ pub(super) fn wait_until(
         // Before it looks for jobs: where it looks depends on it.
         let is_going_down = local.is_going_down();
         // A call first: who waits for it may be what is waited for here.
-        let call = || local.next_call().map(|call| (call, Origin::Here));
-        if let Some((job, origin)) = call().or_else(&help) {
+        if let Some(call) = local.next_call() {
+            make_detour(local, call, Origin::Here);
+            looks = 0;
+        } else if let Some((job, origin)) = help() {
             local.run_job(job, origin);
             looks = 0;
         } else if looks < SPINS {
@@ -107,12 +111,42 @@ pub(super) fn leapfrog(
     let own = local.pop_job().map(|job| (job, Origin::Here));
     own.or_else(|| {
         let Some(thief) = latch.thief() else { return local.take_left_job(is_it) };
+        let detours = local.detours_of(thief)?;
         let job = local.steal_job_of(thief)?;
-        if latch.is_set() {
-            // The thief had perhaps gone on to something else when it pushed this.
-            local.pass_on(job, Origin::Stolen(thief));
+        if latch.is_set() || local.detours_of(thief) != Some(detours) {
+            // The thief had perhaps gone on to something else when it pushed this, or was on a detour.
+            pass_on(local, job, Origin::Stolen(thief));
             return None;
         }
         Some((job, Origin::Stolen(thief)))
     })
+}
+
+/// Runs a job in the middle of another, which has nothing to do with it. What it leaves behind goes to others: here it would be
+/// taken for something that the other waits for, by this worker and by who waits for it (J3).
+pub(super) fn make_detour(local: &Local, job: Job, origin: Origin) {
+    if local.is_fixed() {
+        // There all are taken for that.
+        return local.run_job(job, origin);
+    }
+    let mark = local.mark_jobs();
+    let is_first = local.begin_detour();
+    local.run_job(job, origin);
+    while let Some(left) = local.pop_job_since(mark) {
+        pass_on(local, left, Origin::Here);
+    }
+    if is_first {
+        local.end_detour();
+    }
+}
+
+/// Leaves a job that this worker has taken to others.
+#[cold]
+fn pass_on(local: &Local, job: Job, origin: Origin) {
+    match local.offer(job, origin) {
+        Ok(()) => {}
+        // The runtime goes down. What waits for it, in a join, is waited for here.
+        Err(job) if job.is_framed() => local.run_job(job, origin),
+        Err(job) => submit_elsewhere(&Handle::of_worker(local), job),
+    }
 }

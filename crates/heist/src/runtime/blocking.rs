@@ -6,6 +6,7 @@ use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::Host;
 use crate::trace;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Has a blocking thread run a spare worker for this seat; `false` if there is none to be had.
 pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
@@ -16,6 +17,21 @@ pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
         spare.scheduler.run_spare(seat);
     };
     handle.scheduler.blocking.call(run, &handle).is_ok()
+}
+
+/// Starts a thread for jobs that are left when the runtime goes down. Blocking threads are ending then.
+pub(super) fn call_closer(scheduler: &Scheduler) {
+    let handle = Handle { scheduler: scheduler.clone() };
+    let (coming, closer) = (scheduler.expect_closer(), handle.clone());
+    let run = move || {
+        closer.started();
+        let polling = Polling::begin();
+        closer.scheduler.run_closer(coming);
+        drop(polling);
+        closer.stopping();
+    };
+    // As for other threads: the name comes from code of others. Who called tries again.
+    let _ = catch_unwind(AssertUnwindSafe(|| handle.start(run)));
 }
 
 impl Host for Handle {

@@ -513,6 +513,7 @@ impl Builder {
                 drop(task);
             },
             call_spare: super::blocking::call_spare,
+            call_closer: super::blocking::call_closer,
         }
     }
 }

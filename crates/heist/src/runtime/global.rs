@@ -29,6 +29,12 @@ pub(crate) fn current_or_global() -> Handle {
     Handle::try_current().unwrap_or_else(|_| global().handle().clone())
 }
 
+/// The global one, whatever is current: it never goes down.
+#[track_caller]
+pub(crate) fn global_handle() -> Handle {
+    global().handle().clone()
+}
+
 /// Lives as long as the process: what runs on it is not waited for at the end.
 #[track_caller]
 fn global() -> &'static Runtime {

@@ -164,6 +164,11 @@ impl Inbox {
         self.len.load(Ordering::Relaxed) == 0
     }
 
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn len(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
+    }
+
     /// Takes no more jobs, and refuses those that are here. What has to be run all the same stays.
     pub(super) fn close(&self) {
         let jobs = {

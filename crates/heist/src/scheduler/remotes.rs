@@ -43,6 +43,8 @@ pub(super) struct Remote {
     pub(super) lane: Lane<Scheduler>,
     /// Jobs for this worker alone.
     pub(super) calls: Inbox,
+    /// Counts when it begins something in the middle of a job that has nothing to do with it, and when it is done with that.
+    pub(super) detours: AtomicU32,
     /// Where it sleeps while it waits for a job.
     pub(super) waiter: Arc<Parker>,
     /// The thread that the worker is on, or was.
@@ -210,6 +212,7 @@ impl Remote {
             scribe: config.recorder.as_ref().map(|recorder| recorder.scribe(is_spare)),
             lane: Lane::new(),
             calls: Inbox::new(),
+            detours: AtomicU32::new(0),
             waiter: Arc::new(Parker::new()),
             probe: Mutex::new(None),
         }

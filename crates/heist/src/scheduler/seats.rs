@@ -203,6 +203,9 @@ impl Seat {
             if word.has(DOWN) {
                 return Disturbance::Down;
             }
+            if canary::SEAT_LENDER_GOES_ON.sings() && word.lender() == Some(worker) {
+                return Disturbance::None;
+            }
             if word.who() != worker {
                 // The home worker asks for it, by recall(). A spare has no more right to it than who sits there.
                 if worker == self.home || self.renounce(word, worker) {

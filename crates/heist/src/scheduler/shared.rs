@@ -70,6 +70,8 @@ pub(crate) struct Config {
     pub(crate) refuse: fn(&Scheduler, Runnable),
     /// Has a thread run a spare worker for this seat; `false` if there is none to be had.
     pub(crate) call_spare: fn(&Scheduler, usize) -> bool,
+    /// Starts a thread that calls [`run_closer`](Scheduler::run_closer), if it can.
+    pub(crate) call_closer: fn(&Scheduler),
 }
 
 impl Config {
@@ -382,9 +384,22 @@ impl Shared {
         // have left.
         if self.at_work.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.leftovers.close();
-            one_after_the_other(|| self.cancel_queued());
+            self.cancel_queued_in_turn();
+            self.spares.end();
         }
         self.alarm.wake();
+    }
+
+    /// The same, by who may be at that already.
+    pub(super) fn cancel_queued_in_turn(&self) {
+        one_after_the_other(|| self.cancel_queued());
+    }
+
+    /// There is one more, a closer, unless all have ended.
+    pub(super) fn one_more_has_begun(&self) -> bool {
+        // AcqRel: as in one_has_ended().
+        let begin = |at_work: usize| (at_work > 0).then_some(at_work + 1);
+        self.at_work.fetch_update(Ordering::AcqRel, Ordering::Relaxed, begin).is_ok()
     }
 
     /// There is one more, a spare, while others are at work.

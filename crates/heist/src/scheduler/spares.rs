@@ -23,6 +23,10 @@ struct State {
     running: BTreeSet<usize>,
     made: usize,
     is_closed: bool,
+    /// All that were at work have ended, and with them those at rest.
+    is_over: bool,
+    /// So many will come though the runtime is down.
+    late: usize,
 }
 
 impl Spares {
@@ -35,10 +39,15 @@ impl Spares {
         self.lock().running.len()
     }
 
-    /// The runtime goes down: no more spares, and no circle of those at rest and their scheduler.
+    /// The runtime goes down: no more spares that sit down.
     pub(super) fn close(&self) {
+        self.lock().is_closed = true;
+    }
+
+    /// All that were at work have ended: no circle of those at rest and their scheduler.
+    pub(super) fn end(&self) {
         let mut state = self.lock();
-        state.is_closed = true;
+        state.is_over = true;
         let resting = std::mem::take(&mut state.resting);
         drop(state);
         drop(resting);
@@ -50,34 +59,46 @@ impl Spares {
         if state.is_closed {
             return None;
         }
-        let (number, worker) = match state.resting.pop_first() {
-            Some(rested) => rested,
-            None => {
-                let number = state.made;
-                if number == scheduler.remotes.most_spares() {
-                    return None;
-                }
-                state.made += 1;
-                (number, new_spare(scheduler, number))
-            }
-        };
-        state.running.insert(number);
-        state.show(scheduler);
+        let taken = state.take(scheduler)?;
         scheduler.one_has_begun();
-        Some((number, worker))
+        Some(taken)
     }
 
-    /// It has ended, and has nothing in its queues.
-    fn put_back(&self, scheduler: &Scheduler, number: usize, worker: Worker) {
+    /// One to run though the runtime goes down; `None` if there are as many as there may be, or all others have ended.
+    pub(super) fn take_late(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
+        let mut state = self.lock();
+        if state.is_over || !scheduler.one_more_has_begun() {
+            return None;
+        }
+        let taken = state.take(scheduler);
+        drop(state);
+        if taken.is_none() {
+            scheduler.one_has_ended();
+        }
+        taken
+    }
+
+    /// One [comes](Self::take_late), or has come.
+    pub(super) fn expect_late_one(&self, will_come: bool) {
+        let late = &mut self.lock().late;
+        *late = if will_come { *late + 1 } else { *late - 1 };
+    }
+
+    pub(super) fn is_late_one_coming(&self) -> bool {
+        self.lock().late > 0
+    }
+
+    /// It has ended, and has nothing in its queues, unless the runtime goes down.
+    pub(super) fn put_back(&self, scheduler: &Scheduler, number: usize, worker: Worker) {
+        if scheduler.is_down() {
+            // While others can see its queues.
+            worker.clear();
+        }
         let mut state = self.lock();
         state.running.remove(&number);
         state.show(scheduler);
-        let dropped = match state.is_closed {
-            true => Some(worker),
-            false => state.resting.insert(number, worker),
-        };
+        state.resting.insert(number, worker);
         drop(state);
-        drop(dropped);
         scheduler.one_has_ended();
     }
 
@@ -88,6 +109,23 @@ impl Spares {
 }
 
 impl State {
+    fn take(&mut self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
+        let (number, worker) = match self.resting.pop_first() {
+            Some(rested) => rested,
+            None => {
+                let number = self.made;
+                if number == scheduler.remotes.most_spares() {
+                    return None;
+                }
+                self.made += 1;
+                (number, new_spare(scheduler, number))
+            }
+        };
+        self.running.insert(number);
+        self.show(scheduler);
+        Some((number, worker))
+    }
+
     fn show(&self, shared: &Shared) {
         shared.remotes.show_spares(self.running.last().map_or(0, |last| last + 1));
     }

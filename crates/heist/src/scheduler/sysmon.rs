@@ -8,7 +8,6 @@ mod watch;
 
 pub(super) use alarm::Alarm;
 
-use super::refused::one_after_the_other;
 use super::seats::Left;
 use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
@@ -35,7 +34,7 @@ const JOB_PATIENCE: u32 = 10;
 
 /// The monitor of a runtime.
 pub(crate) struct Sysmon {
-    scheduler: Scheduler,
+    pub(super) scheduler: Scheduler,
     /// How long a worker may be in a poll, burning CPU, while something waits. `None`: nobody asks; then
     /// sysmon is there for seats that no spare was to be had for, and else sleeps.
     threshold: Option<Duration>,
@@ -73,15 +72,6 @@ impl Sysmon {
             self.pace(&looked);
         }
         self.clear_away();
-    }
-
-    /// Drops what polls that are going on, and whoever wakes a task, leave behind: who left it may wait for that,
-    /// or hold a lock that it needs (T6). They wake sysmon; so does each worker that ends.
-    fn clear_away(&self) {
-        while !self.scheduler.is_all_over() {
-            one_after_the_other(|| self.scheduler.cancel_queued());
-            self.scheduler.alarm.wait();
-        }
     }
 
     /// A runtime that does nothing is not looked at: it costs nothing (I5).
@@ -153,10 +143,7 @@ impl Sysmon {
     }
 
     fn look_at_workers(&mut self, now: Clock, threshold: Duration, looked: &mut Looked) {
-        let workers = self.scheduler.remotes.count();
-        if self.watches.len() < workers {
-            self.watches.resize_with(workers, Watch::default);
-        }
+        self.watch_all();
         self.end_stalls(now);
         let seats = 0..self.scheduler.seats.len();
         let stuck: Vec<_> = seats.filter_map(|seat| self.look_at(seat, now, looked)).collect();
@@ -165,6 +152,25 @@ impl Sysmon {
         }
         (0..self.scheduler.seats.len()).for_each(|seat| self.look_at_lender(seat, now, threshold));
         self.report_stalls(now, threshold);
+    }
+
+    /// How many workers there may be, each of which has a watch.
+    pub(super) fn watch_all(&mut self) -> usize {
+        let workers = self.scheduler.remotes.count();
+        if self.watches.len() < workers {
+            self.watches.resize_with(workers, Watch::default);
+        }
+        workers
+    }
+
+    /// Whether it does something, as far as can be seen, and does not leave its jobs alone.
+    pub(super) fn is_at_work(&mut self, worker: usize, now: Clock) -> bool {
+        let (remote, watch) = (&self.scheduler.remotes[worker], &mut self.watches[worker]);
+        let is_stuck = watch.is_stuck(remote, now);
+        let is_busy = watch.tick() % 2 == 0;
+        let mut is_in_vain =
+            || watch.leaves_jobs(STILL_LOOKS) || watch.activity(remote, now) == Activity::Blocked;
+        is_busy && !(is_stuck && is_in_vain())
     }
 
     fn do_others_wait(&self) -> bool {
@@ -191,8 +197,12 @@ impl Sysmon {
         };
         if watch.is_stuck(remote, now) {
             let is_over = watch.duration(now) >= threshold.saturating_mul(JOB_PATIENCE);
-            if is_over || watch.activity(remote, now) == Activity::Blocked {
+            let activity = watch.activity(remote, now);
+            if is_over || activity == Activity::Blocked {
+                let report = report::new(shared, seat, worker, activity);
                 shared.seats[seat].disown(worker);
+                // Somebody else sits there already.
+                watch.report.get_or_insert(report).lost_seat = true;
             }
         }
     }

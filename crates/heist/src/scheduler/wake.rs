@@ -84,10 +84,15 @@ impl Shared {
 
     /// A spare worker has given back a seat that it had borrowed, and does not search any more: what came meanwhile
     /// was left to it.
+    ///
+    /// If the barrier is not to be had that is sysmon's business, which then does not sleep: who would be called here would find
+    /// nothing, as a rule, and come to this place again, and so on.
     pub(super) fn look_for_tasks(&self) {
-        let may_wait = !self.idle.catch_up() || self.has_tasks();
-        if may_wait && !canary::SEAT_RETURN_UNCHECKED.sings() {
+        let has_barrier = self.idle.catch_up();
+        if self.has_tasks() && !canary::SEAT_RETURN_UNCHECKED.sings() {
             self.notify();
+        } else if !has_barrier {
+            self.alarm.needed();
         }
     }
 

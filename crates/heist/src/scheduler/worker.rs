@@ -190,7 +190,9 @@ impl Worker {
         begin();
         while local.work() == Step::Unseated && local.come_home() {}
         local.finish_jobs();
+        local.finish_jobs_of_others();
         end();
+        local.rest();
         // What tasks do when they are dropped below finds no worker here, and a closed runtime.
         drop(entered);
         local.scheduler.wake_all();
@@ -211,11 +213,17 @@ impl Worker {
 /// Cancels what is left in its queues, on this thread; also if it never ran.
 impl Drop for Worker {
     fn drop(&mut self) {
-        let local = &self.local;
-        one_after_the_other(|| local.drain());
-        if !local.is_spare() {
-            local.scheduler.one_has_ended();
+        self.clear();
+        if !self.local.is_spare() {
+            self.local.scheduler.one_has_ended();
         }
+    }
+}
+
+impl Worker {
+    /// When the runtime goes down, and its thread has done with it.
+    pub(super) fn clear(&self) {
+        one_after_the_other(|| self.local.drain());
     }
 }
 

@@ -78,12 +78,11 @@ pub fn build(order: Order<'_>, tests: &[&str]) -> Result<Build, Error> {
     let mut command = cargo("build", order.manifest);
     command.args(["--keep-going", "--message-format", "json", "--target-dir"]);
     command.arg(order.target_dir).args(tests.iter().flat_map(|test| ["--test", test]));
-    // What is cut out leaves unused imports, which some files deny.
-    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default() + " --cap-lints allow";
+    let mut flags = lenient_flags();
     if order.unstable {
         flags += " --cfg tokio_unstable";
     }
-    command.env("RUSTFLAGS", flags.trim());
+    command.env("RUSTFLAGS", flags);
     let output = command.output().map_err(|error| not_started(doing, &error))?;
     let messages = String::from_utf8_lossy(&output.stdout);
     let broken = |said| Error::CrateUnderTest { name: order.subject.to_owned(), said };
@@ -92,6 +91,12 @@ pub fn build(order: Order<'_>, tests: &[&str]) -> Result<Build, Error> {
         return Err(Error::Cargo { doing, said: stderr(&output) });
     }
     Ok(build)
+}
+
+/// For the compiler. What is cut out leaves unused imports, which some files deny.
+pub fn lenient_flags() -> String {
+    let flags = std::env::var("RUSTFLAGS").unwrap_or_default() + " --cap-lints allow";
+    flags.trim().to_owned()
 }
 
 /// Builds the unit tests of a package by this command, and says which program they are.

@@ -28,11 +28,14 @@ pub fn reported(output: &str, names: &[String]) -> Vec<TestResult> {
     names.iter().filter_map(result).collect()
 }
 
-/// `test NAME ... ok`, with perhaps ` - should panic` after the name.
+/// What may stand between a test's name and its verdict.
+const REMARKS: [&str; 3] = [" - should panic", " - compile fail", " - compile"];
+
+/// `test NAME ... ok`, with perhaps a remark after the name.
 fn verdict<'n>(line: &str, names: &'n [String]) -> Option<(&'n str, TestStatus)> {
     let (before, after) = line.rsplit_once(" ... ")?;
     let status = status_of(after)?;
-    let before = before.strip_suffix(" - should panic").unwrap_or(before);
+    let before = REMARKS.iter().find_map(|remark| before.strip_suffix(remark)).unwrap_or(before);
     let (_, name) = before.rsplit_once("test ")?;
     let name = names.iter().find(|known| *known == name)?;
     Some((name, status))
@@ -93,9 +96,11 @@ mod tests {
     }
 
     const RUN: &str = "
-running 5 tests
+running 7 tests
 test a ... ok
 test m::b - should panic ... ok
+test src/g.rs - g (line 1) - compile fail ... ok
+test src/g.rs - g (line 5) - compile ... ok
 test c ... FAILED
 test d ... ignored
 test e ... ignored, too slow
@@ -128,10 +133,12 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out; 
     #[test]
     fn every_verdict_is_read() {
         use TestStatus::*;
-        let known = ["a", "m::b", "c", "d", "e", "f"];
-        let wanted = [("a", Pass), ("m::b", Pass), ("c", Fail), ("d", Ignored), ("e", Ignored)];
-        let wanted = wanted.map(|(name, status)| (name.to_owned(), status));
-        assert_eq!(statuses(RUN, &known), wanted);
+        let [first, second] = ["src/g.rs - g (line 1)", "src/g.rs - g (line 5)"];
+        let known = ["a", "m::b", first, second, "c", "d", "e", "f"];
+        let wanted = [("a", Pass), ("m::b", Pass), (first, Pass), (second, Pass)];
+        let wanted = [&wanted[..], &[("c", Fail), ("d", Ignored), ("e", Ignored)]].concat();
+        let wanted = wanted.into_iter().map(|(name, status)| (name.to_owned(), status));
+        assert_eq!(statuses(RUN, &known), wanted.collect::<Vec<_>>());
     }
 
     #[test]

@@ -394,24 +394,32 @@ fn loom_canary_return_unchecked() {
 }
 
 /// L6, L7: a job ends while its worker's seat is borrowed: the worker gets it back, and never are there two.
+fn the_end_of_a_job_beside_a_borrower() {
+    let scene = Scene::new();
+    assert!(scene.seat.begin_job(HOME));
+    let submitter = thread::spawn(move || scene.submit());
+    let mut is_searching = false;
+    while scene.seat.answer(HOME) == Disturbance::Lost {
+        is_searching |= scene.come_home().unwrap();
+    }
+    scene.take();
+    submitter.join().unwrap();
+    if is_searching {
+        assert_eq!(scene.idle.stop_search(), None);
+    }
+    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    assert!(!scene.seat.is_at_job() && !scene.seat.is_borrowed());
+}
+
 #[test]
 fn loom_l7_the_end_of_a_job_beside_a_borrower() {
-    loom::model(|| {
-        let scene = Scene::new();
-        assert!(scene.seat.begin_job(HOME));
-        let submitter = thread::spawn(move || scene.submit());
-        let mut is_searching = false;
-        while scene.seat.answer(HOME) == Disturbance::Lost {
-            is_searching |= scene.come_home().unwrap();
-        }
-        scene.take();
-        submitter.join().unwrap();
-        if is_searching {
-            assert_eq!(scene.idle.stop_search(), None);
-        }
-        assert_eq!(scene.seat.holder(), Some(HOME as usize));
-        assert!(!scene.seat.is_at_job() && !scene.seat.is_borrowed());
-    });
+    loom::model(the_end_of_a_job_beside_a_borrower);
+}
+
+#[test]
+#[should_panic(expected = "a seat has one holder")]
+fn loom_canary_lender_goes_on() {
+    canary::SEAT_LENDER_GOES_ON.model(the_end_of_a_job_beside_a_borrower);
 }
 
 /// L7: a spare that has lent its seat ends while another gives the seat back: nobody keeps it.

@@ -91,9 +91,9 @@ impl Alarm {
         self.park(Some(duration), is_left_alone)
     }
 
-    /// Sleeps until it is woken.
-    pub(super) fn wait(&self) {
-        self.parker.park();
+    /// Sleeps for about so long, or until it is woken. There are no reactors to look at any more.
+    pub(in crate::scheduler) fn wait(&self, duration: Duration) {
+        self.parker.park_timeout(duration);
     }
 
     fn park(&self, limit: Option<Duration>, is_left_alone: impl Fn(usize) -> bool) -> bool {

@@ -1,6 +1,6 @@
 //! A worker's jobs: its deque, when jobs have their turn, and how it waits for one that others have.
 
-use super::{LOCAL, Local, Step};
+use super::{Entered, LOCAL, Local, Step, Worker};
 use crate::env::Parker;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
@@ -10,6 +10,7 @@ use heist_deque::deque::{self, Mark};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
@@ -21,9 +22,11 @@ pub(super) struct Jobs {
     /// After so many more ticks it is a job's turn.
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
-    is_at_one: Cell<bool>,
+    pub(super) is_at_one: Cell<bool>,
     /// The worker's tick after the last one that was.
     ended_at: Cell<u32>,
+    /// Whether it runs one in the middle of another that has nothing to do with it.
+    is_on_detour: Cell<bool>,
 }
 
 impl Jobs {
@@ -33,6 +36,7 @@ impl Jobs {
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
+            is_on_detour: Cell::new(false),
         }
     }
 }
@@ -153,11 +157,6 @@ impl Local {
     #[inline]
     pub(crate) fn number_of_all(&self) -> usize {
         self.index
-    }
-
-    /// The number of the worker, or for a spare that of the seat it sits on.
-    pub(crate) fn number_at_work(&self) -> usize {
-        if self.is_spare() { self.seat.get() } else { self.index }
     }
 
     /// How many seats there are.
@@ -295,6 +294,30 @@ impl Local {
             }
         }
     }
+
+    /// What others have in their deques goes on: who has pushed it may block until it is run (J5).
+    pub(super) fn finish_jobs_of_others(&self) {
+        self.next_tick();
+        while let Some((job, origin)) = self.find_job() {
+            if let Some(job) = job.refuse() {
+                self.run_job(job, origin);
+            }
+        }
+    }
+}
+
+/// A closer: it sits nowhere.
+impl Worker {
+    /// Runs what jobs it finds.
+    pub(in crate::scheduler) fn finish_jobs_of_all(&self) {
+        let local = &self.local;
+        // This is where it learns that the runtime goes down.
+        local.seat.set(0);
+        let entered = Entered::new(local);
+        local.finish_jobs_of_others();
+        local.rest();
+        drop(entered);
+    }
 }
 
 /// For a worker that waits for a job.
@@ -327,14 +350,36 @@ impl Local {
         self.remote().calls.pop().map(|(call, _)| call)
     }
 
-    /// Leaves a job that it has taken to others.
-    #[cold]
-    pub(crate) fn pass_on(&self, job: Job, origin: Origin) {
-        match self.scheduler.jobs.push(job, origin) {
-            Ok(()) => self.scheduler.notify_of_outside_job(),
-            // There are no others.
-            Err(job) => self.run_job(job, origin),
+    /// Offers a job that it has taken to all others; it comes back when the runtime goes down.
+    pub(crate) fn offer(&self, job: Job, origin: Origin) -> Result<(), Job> {
+        self.scheduler.jobs.push(job, origin)?;
+        self.scheduler.notify_of_outside_job();
+        Ok(())
+    }
+
+    /// It begins something that has nothing to do with what it is in the middle of; whether that is the first.
+    pub(crate) fn begin_detour(&self) -> bool {
+        let is_first = !self.jobs.is_on_detour.replace(true);
+        if is_first {
+            // Relaxed: who steals a job that is pushed from now on sees this, as what was done before the push (Q7).
+            self.remote().detours.fetch_add(1, Ordering::Relaxed);
         }
+        is_first
+    }
+
+    /// It is done with that, and nothing of it is in its deque.
+    pub(crate) fn end_detour(&self) {
+        self.jobs.is_on_detour.set(false);
+        // Release: pairs with the Acquire in detours_of(): who sees this finds nothing of it in the deque.
+        self.remote().detours.fetch_add(1, Ordering::Release);
+    }
+
+    /// How many beginnings and ends of detours there have been on this worker. `None` if it is on one: then what is in its
+    /// deque may be none of what it is in the middle of (J3).
+    pub(crate) fn detours_of(&self, worker: usize) -> Option<u32> {
+        // Acquire: pairs with the Release in end_detour().
+        let detours = self.scheduler.remotes[worker].detours.load(Ordering::Acquire);
+        (detours % 2 == 0).then_some(detours)
     }
 
     /// Sleeps on its seat, unless it `is_over`, for about so long or until it is unparked by

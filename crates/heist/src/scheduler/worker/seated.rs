@@ -62,6 +62,11 @@ impl Local {
         self.remote().own.tick.store(tick, Ordering::Relaxed);
     }
 
+    /// It has nothing more to do.
+    pub(super) fn rest(&self) {
+        self.set_tick(self.tick.get() | 1);
+    }
+
     #[cold]
     fn answer(&self) -> Option<Step> {
         match self.seat().answer(self.number()) {
@@ -196,6 +201,8 @@ impl Worker {
         };
         if end == Step::Down {
             local.finish_jobs();
+            local.finish_jobs_of_others();
+            local.rest();
         }
         drop(entered);
         match end {

@@ -24,6 +24,8 @@ struct Stage {
     stepping: RefCell<Vec<usize>>,
     /// Seats for which spares have been called that have not come yet.
     calls: RefCell<Vec<usize>>,
+    /// A spare was called for, and none was to be had.
+    was_spare_missing: Cell<bool>,
 }
 
 struct Player {
@@ -57,6 +59,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         reactors: None,
         refuse: |_, task| drop(task),
         call_spare: |_, seat| stage().call_spare(seat),
+        call_closer: |_| {},
     }
 }
 
@@ -95,8 +98,8 @@ impl Stage {
             lying: RefCell::default(),
         };
         let players = workers.into_iter().map(player).collect();
-        let (stepping, calls) = Default::default();
-        let stage = Rc::new(Stage { scheduler, players, stepping, calls });
+        let (stepping, calls, was_spare_missing) = Default::default();
+        let stage = Rc::new(Stage { scheduler, players, stepping, calls, was_spare_missing });
         STAGE.set(Rc::downgrade(&stage));
         stage
     }
@@ -139,6 +142,7 @@ impl Stage {
         if is_had {
             calls.push(seat);
         }
+        self.was_spare_missing.set(self.was_spare_missing.get() || !is_had);
         is_had
     }
 

@@ -1,9 +1,11 @@
-//! Programs of tasks on workers that a seeded generator steps (T1, T2, T4, T6, I1–I3, W7).
+//! Programs of tasks and jobs on workers that a seeded generator steps (T1, T2, T4, T6, I1–I3, J1, F3, W7).
 //!
-//! The seed decides everything: what tasks do, who steps next, what comes from outside, how much
+//! The seed decides everything: what tasks and jobs do, who steps next, what comes from outside, how much
 //! time passes. After each step, and at the beginning of each poll, what the scheduler holds is
 //! compared with what a model of the tasks says. `HEIST_STRESS_SEED` and `HEIST_STRESS_SCALE` say
 //! where to begin and how many seeds to try.
+
+mod jobs;
 
 use super::*;
 use crate::env::StoppedClock;
@@ -32,6 +34,8 @@ enum Event {
     Polled { worker: usize, task: usize },
     Ended { task: usize },
     Slept { worker: usize },
+    JobBegun { worker: Option<usize>, job: usize },
+    JobEnded { job: usize },
     Outside,
 }
 
@@ -41,6 +45,11 @@ struct World {
     trace: Vec<Event>,
     /// How many tasks may still be spawned.
     spawns: u64,
+    jobs: Vec<jobs::Phase>,
+    /// How many jobs may still be offered.
+    jobs_left: u64,
+    /// A job has panicked.
+    has_failed: bool,
     clock: StoppedClock,
 }
 
@@ -126,6 +135,7 @@ fn act(stage: &Stage) {
     match random(24) {
         0 => rob_somebody(stage),
         1 => step_aside(stage),
+        2..6 => jobs::act(stage),
         _ => {}
     }
 }
@@ -155,6 +165,10 @@ fn step_aside(stage: &Stage) {
 
 /// Sysmon tries once more to find spares where there were none.
 fn staff(stage: &Stage) {
+    stage.was_spare_missing.set(false);
+    if stage.scheduler.has_tasks() && !stage.scheduler.idle.is_any_idle() {
+        stage.scheduler.relieve();
+    }
     (0..stage.scheduler.seats.len()).for_each(|seat| stage.scheduler.try_to_staff(seat));
     check(stage);
 }
@@ -243,12 +257,14 @@ fn check(stage: &Stage) {
         in_polls.iter().all(|index| !stage.is_searching(*index)),
         "who runs is no searcher (I2)"
     );
-    if in_rings + injected > 0 && idle > 0 {
+    let jobs = jobs::waiting(stage);
+    if in_rings + injected + jobs > 0 && idle > 0 {
         assert!(searching > 0, "there is work, {idle} sleep, and nobody comes (I1)");
     }
     if idle == seats().len() {
-        assert_eq!(in_rings + injected, 0, "all sleep (I1)");
+        assert_eq!(in_rings + injected + jobs, 0, "all sleep (I1)");
     }
+    jobs::check_seats(stage, in_rings + injected);
     let has_seat =
         |index: usize| stage.scheduler.seats.iter().any(|seat| seat.holder() == Some(index));
     for index in workers.clone().filter(|index| !has_seat(*index)) {
@@ -270,12 +286,14 @@ fn simulate(seed: u64) -> Vec<Event> {
     let is_cut_short = rng.below(3) == 0;
     let clock = StoppedClock::stop();
     let (subjects, trace) = (Vec::new(), Vec::new());
-    WORLD.set(Some(World { rng, subjects, trace, spawns, clock }));
+    let (jobs, jobs_left, has_failed) = (Vec::new(), rng.below(60), false);
+    WORLD.set(Some(World { rng, subjects, trace, spawns, jobs, jobs_left, has_failed, clock }));
     let stage = Stage::with_spares(workers, spares, interval, seed);
     let mut steps = 0;
     loop {
         steps += 1;
         assert!(steps < 100_000, "it does not end (W7)");
+        assert!(!world(|world| world.has_failed), "a job has failed");
         if is_cut_short && random(200) == 0 {
             break;
         }
@@ -300,7 +318,9 @@ fn simulate(seed: u64) -> Vec<Event> {
         }
     }
     stage.shut_down();
-    let World { subjects, trace, .. } = WORLD.take().expect("it is still there");
+    let World { subjects, trace, jobs, has_failed, .. } = WORLD.take().expect("it is still there");
+    assert!(!has_failed, "a job has failed");
+    assert!(jobs.iter().all(|phase| *phase == jobs::Phase::Ended), "a job is left (J1)");
     for (number, subject) in subjects.into_iter().enumerate() {
         assert_eq!(subject.phase, Phase::Ended, "task {number} is left");
         assert!(subject.join.is_some_and(|join| join.is_finished()), "T5");

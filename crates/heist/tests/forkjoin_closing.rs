@@ -1,0 +1,188 @@
+//! J5 while the runtime goes down: closures may wait for each other to their end. What fails here hangs.
+
+use heist::runtime::{Builder, Handle, Runtime};
+use heist::{in_place_scope, join, scope, scope_fifo, task};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+fn runtime(workers: usize) -> Runtime {
+    Builder::new_multi_thread().worker_threads(workers).build().unwrap()
+}
+
+/// Says that it is there, and then waits until it may go on.
+struct Gate {
+    arrive: Sender<()>,
+    go_on: Receiver<()>,
+}
+
+impl Gate {
+    fn pass(self) {
+        self.arrive.send(()).unwrap();
+        self.go_on.recv().unwrap();
+    }
+}
+
+/// For who opens it: when somebody has come, and how that one may go on.
+fn gate() -> (Gate, Receiver<()>, Sender<()>) {
+    let ((arrive, has_arrived), (open, go_on)) = (channel(), channel());
+    (Gate { arrive, go_on }, has_arrived, open)
+}
+
+/// The runtime goes down while `body` is at the gate, on a worker, and afterwards it comes to its end.
+fn closes_beside(workers: usize, body: impl FnOnce(Gate) + Send) {
+    let rt = runtime(workers);
+    let (gate, has_arrived, open) = gate();
+    let handle = rt.handle().clone();
+    thread::scope(|threads| {
+        let call = threads.spawn(move || handle.install(|| body(gate)));
+        has_arrived.recv().unwrap();
+        let closes = threads.spawn(move || drop(rt));
+        while !is_closed_soon(&closes) {
+            thread::yield_now();
+        }
+        open.send(()).unwrap();
+        call.join().unwrap();
+        closes.join().unwrap();
+    });
+}
+
+/// It cannot be seen from outside that a runtime is down. If this is too short, a test that should fail may pass.
+fn is_closed_soon(closes: &thread::ScopedJoinHandle<'_, ()>) -> bool {
+    thread::sleep(std::time::Duration::from_millis(20));
+    assert!(!closes.is_finished(), "a closure is still running");
+    true
+}
+
+/// The first closure blocks when the runtime is down already, and waits for the second, which nobody has begun.
+#[test]
+fn j5_the_first_closure_waits_for_the_second() {
+    for workers in [1, 2, 4] {
+        for _ in 0..5 {
+            closes_beside(workers, |gate| {
+                let (sender, receiver) = channel();
+                // So that no other worker takes the second before that.
+                let hold = &Barrier::new(workers);
+                let hold_all = move || {
+                    hold.wait();
+                    gate.pass();
+                    receiver.recv().unwrap();
+                };
+                scope(|s| {
+                    (1..workers).for_each(|_| s.spawn(move |_| _ = hold.wait()));
+                    join(hold_all, || sender.send(()).unwrap());
+                });
+            });
+        }
+    }
+}
+
+/// The same deep in a tree: each pair waits for each other.
+#[test]
+fn j5_nested_pairs_wait_for_each_other() {
+    fn pairs(depth: u32, barrier: &Barrier) {
+        match depth {
+            0 => _ = barrier.wait(),
+            _ => _ = join(|| pairs(depth - 1, barrier), || pairs(depth - 1, barrier)),
+        }
+    }
+    for workers in [1, 2] {
+        closes_beside(workers, |gate| {
+            gate.pass();
+            pairs(4, &Barrier::new(16));
+        });
+    }
+}
+
+/// It burns instead of blocking.
+#[test]
+fn j5_the_first_closure_spins_until_the_second_has_run() {
+    for workers in [1, 2] {
+        closes_beside(workers, |gate| {
+            let is_run = AtomicUsize::new(0);
+            let spin = || {
+                while is_run.load(Ordering::SeqCst) == 0 {
+                    std::hint::spin_loop();
+                }
+            };
+            gate.pass();
+            join(spin, || is_run.store(1, Ordering::SeqCst));
+        });
+    }
+}
+
+/// A closure of a scope waits for the scope's jobs, and they for each other.
+#[test]
+fn j5_jobs_of_a_scope_wait_for_each_other() {
+    const JOBS: usize = 6;
+    for workers in [1, 2] {
+        closes_beside(workers, |gate| {
+            let barrier = Barrier::new(JOBS + 1);
+            gate.pass();
+            scope(|s| {
+                (0..JOBS).for_each(|_| s.spawn(|_| _ = barrier.wait()));
+                barrier.wait();
+            });
+            scope_fifo(|s| {
+                (0..JOBS).for_each(|_| s.spawn_fifo(|_| _ = barrier.wait()));
+                barrier.wait();
+            });
+        });
+    }
+}
+
+/// What comes from outside after the end, or from a worker that has stepped aside, is run by others than who calls.
+#[test]
+fn j5_what_comes_from_outside_after_the_end() {
+    fn from_outside(handle: &Handle) {
+        let meet = || {
+            let barrier = Barrier::new(2);
+            join(|| barrier.wait(), || barrier.wait());
+            let barrier = Barrier::new(4);
+            in_place_scope(|s| {
+                (0..3).for_each(|_| s.spawn(|_| _ = barrier.wait()));
+                barrier.wait();
+            });
+        };
+        let _entered = handle.enter();
+        meet();
+        // On this thread, as there is no worker; what is in it is not.
+        handle.install(meet);
+        let barrier = Barrier::new(3);
+        handle.scope(|s| {
+            (0..2).for_each(|_| s.spawn(|_| _ = barrier.wait()));
+            barrier.wait();
+        });
+        let (sender, receiver) = channel();
+        handle.spawn_detached(move || receiver.recv().unwrap());
+        sender.send(()).unwrap();
+    }
+    let rt = runtime(3);
+    let handle = rt.handle().clone();
+    drop(rt);
+    from_outside(&handle);
+    let barrier = Barrier::new(3);
+    assert_eq!(handle.broadcast(|_| _ = barrier.wait()).len(), 3);
+    handle.in_place_scope(|s| s.spawn_broadcast(|_, _| _ = barrier.wait()));
+    closes_beside(3, |gate| {
+        gate.pass();
+        task::block_in_place(|| from_outside(&Handle::current()));
+    });
+}
+
+/// A broadcast that is under way: who is called waits for the others, though the runtime goes down.
+#[test]
+fn j5_parts_of_a_broadcast_wait_for_each_other() {
+    const WORKERS: usize = 3;
+    for _ in 0..20 {
+        let rt = runtime(WORKERS);
+        let handle = rt.handle().clone();
+        let barrier = Barrier::new(WORKERS);
+        thread::scope(|threads| {
+            let calls = threads.spawn(|| handle.broadcast(|_| _ = barrier.wait()));
+            rt.shutdown_background();
+            calls.join().unwrap();
+        });
+    }
+}
