@@ -247,7 +247,7 @@ impl<W: Write> Sink for Perfetto<'_, W> {
     fn steal(&mut self, steal: &Steal) -> io::Result<()> {
         let place = (WORKERS, track(steal.thief));
         let name = format!("steal from {}", steal.victim);
-        let end = steal.end.max(steal.at);
+        let end = steal.end.max(steal.at + 1);
         let mut event = self.slice(place, (steal.at, end), "steal", &name)?;
         let mut arguments = event.object("args")?;
         arguments.number("tasks", steal.tasks.into())?;

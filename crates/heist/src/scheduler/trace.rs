@@ -64,9 +64,6 @@ impl Shared {
             StallCause::Blocked { system_call: None } => StallKind::Waiting,
             StallCause::Unknown => StallKind::Unknown,
         };
-        if let (Some(id), Some(at)) = (report.task_id(), report.spawned_at()) {
-            recorder.tell(id.number().get(), at);
-        }
         recorder.record(EventKind::Stall { worker: worker as u16, task: TaskId(task), kind });
         recorder.wishes().stalled();
     }

@@ -87,11 +87,6 @@ impl Recorder {
         }
     }
 
-    /// Where a task was spawned that is spoken of, and may have been spawned long ago.
-    pub(crate) fn tell(&self, task: u64, at: &'static Location<'static>) {
-        self.lock_outside().tell(task, at);
-    }
-
     /// The calling thread has spawned a task that no worker will run.
     #[cold]
     pub(crate) fn spawned_aside(&self, task: u64, aside: Aside, at: &'static Location<'static>) {

@@ -11,8 +11,7 @@ use std::panic::Location;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// After so many words without a time comes one, unless polls are timed one by one. Chosen by `yield_many`; see the
-/// README.
+/// After so many words without a time comes one. Chosen by `yield_many`; see the README.
 const BATCH: u64 = 512;
 /// Recording may take one of so many parts of the time. As above.
 const SHARE: u64 = 24;
@@ -37,11 +36,9 @@ const TOLD: usize = 256;
 pub(crate) struct Scribe {
     /// The poll that goes on and has not been recorded, but for its outcome; else 0.
     pending: Counter,
-    /// At this position it is time to read the clock.
+    /// At this position it is time to read the clock; 0 while every poll is timed.
     next_reading: Counter,
     ring: Ring,
-    /// How many words there are from one reading to the next: one while every poll is timed.
-    stride: Counter,
     /// When the clock was read last, and at which position.
     last_reading: Counter,
     read_at: Counter,
@@ -51,7 +48,7 @@ pub(crate) struct Scribe {
     credit: Counter,
     /// How long it took from word to word when nothing was timed.
     nanos_per_word: Counter,
-    /// When the task of the poll that goes on has returned; see [`returned`](Self::returned).
+    /// When the poll that goes on has returned to its task; see [`returned`](Self::returned).
     returned_at: Counter,
     is_exact: bool,
     start: Clock,
@@ -74,7 +71,6 @@ impl Scribe {
             pending: Counter::default(),
             next_reading: Counter::default(),
             ring: Ring::new(capacity),
-            stride: Counter::default(),
             last_reading: Counter::default(),
             read_at: Counter::default(),
             next_cpu_time: never(),
@@ -96,55 +92,32 @@ impl Scribe {
 
     /// A poll begins. What is returned is to [end](Self::end_poll) it.
     #[inline(always)]
-    pub(crate) fn begin_poll(&self, task: u64, source: PollSource) -> Begun {
-        let poll = Word::poll(TaskId(task), source);
-        self.pending.set(poll.0);
-        Begun(poll)
-    }
-
-    /// It has ended. `spawned_at` says where the task of this number was spawned, if that is known; it is asked
-    /// only now and then.
-    #[inline(always)]
-    pub(crate) fn end_poll(
-        &self,
-        begun: Begun,
-        outcome: Outcome,
-        spawned_at: impl FnOnce(u64) -> Option<&'static Location<'static>>,
-    ) {
-        let position = if self.pending.get() == 0 {
-            self.end_begun(begun.0, outcome)
-        } else {
-            self.pending.set(0);
-            self.ring.push(begun.0.ended(outcome).0)
-        };
-        if position >= self.next_reading.get() {
-            let task = begun.0.task().0;
-            self.time_polls(task, spawned_at(task));
-        }
-    }
-
-    /// As [`begin_poll`](Self::begin_poll), where everything has its time.
-    pub(crate) fn begin_exact_poll(
+    pub(crate) fn begin_poll(
         &self,
         task: u64,
         source: PollSource,
         spawned_at: &'static Location<'static>,
-    ) {
-        self.tell_now_and_then(task, spawned_at);
-        self.record(EventKind::PollStart { task: TaskId(task), source });
+    ) -> Begun {
+        let poll = Word::poll(TaskId(task), source);
+        if self.is_precise() {
+            self.begin_timed(poll, spawned_at);
+        } else {
+            self.pending.set(poll.0);
+        }
+        Begun(poll)
     }
 
-    /// The end of what [`begin_exact_poll`](Self::begin_exact_poll) began.
-    pub(crate) fn end_exact_poll(&self, task: u64, outcome: Outcome) {
-        let now = self.read_clock();
-        // Others may have gone on with the task before this was read, unless it has ended.
-        let at = if outcome == Outcome::Done { now } else { self.returned_at.get() };
-        self.write_at(at, EventKind::PollEnd { task: TaskId(task), outcome });
-    }
-
-    /// Whether every event has its time.
-    pub(crate) fn is_exact(&self) -> bool {
-        self.is_exact
+    /// It has ended.
+    #[inline(always)]
+    pub(crate) fn end_poll(&self, begun: Begun, outcome: Outcome) {
+        if self.pending.get() == 0 {
+            return self.end_begun(begun.0, outcome);
+        }
+        self.pending.set(0);
+        let position = self.ring.push(begun.0.ended(outcome).0);
+        if position >= self.next_reading.get() {
+            self.mark();
+        }
     }
 
     /// A task was spawned here.
@@ -193,8 +166,9 @@ impl Scribe {
     }
 
     /// Whether every poll is timed, at the moment.
+    #[inline(always)]
     fn is_precise(&self) -> bool {
-        self.stride.get() <= 1
+        self.next_reading.get() == 0
     }
 
     /// What happens in a poll stands behind its beginning.
@@ -207,21 +181,31 @@ impl Scribe {
         }
     }
 
+    /// A poll that is timed.
     #[cold]
     #[inline(never)]
-    fn end_begun(&self, begun: Word, outcome: Outcome) -> u64 {
-        self.write(EventKind::PollEnd { task: begun.task(), outcome });
-        self.ring.position()
+    fn begin_timed(&self, poll: Word, spawned_at: &'static Location<'static>) {
+        self.tell_now_and_then(poll.task().0, spawned_at);
+        let now = self.read_clock();
+        self.ring.push(Word::time(now).0);
+        self.ring.push(poll.begun().0);
     }
 
-    /// It is time to read the clock, behind a poll: that is its end, and the beginning of what comes next.
-    #[cold]
     #[inline(never)]
-    fn time_polls(&self, task: u64, spawned_at: Option<&'static Location<'static>>) {
-        if self.is_precise() {
-            spawned_at.into_iter().for_each(|at| self.tell_now_and_then(task, at));
+    fn end_begun(&self, begun: Word, outcome: Outcome) {
+        let end = EventKind::PollEnd { task: begun.task(), outcome };
+        if !self.is_precise() {
+            self.write(end);
+            if self.ring.position() >= self.next_reading.get() {
+                self.mark();
+            }
+            return;
         }
-        self.mark();
+        let now = self.read_clock();
+        // Others may have gone on with the task before this was read, unless it has ended.
+        let is_late = self.is_exact && outcome != Outcome::Done;
+        let at = if is_late { self.returned_at.get() } else { now };
+        self.write_at(at, end);
     }
 }
 
@@ -260,14 +244,14 @@ impl Scribe {
     #[cold]
     #[inline(never)]
     fn mark(&self) {
-        let (before, words) = (self.last_reading.get(), self.words_since_reading());
+        let before = self.last_reading.get();
         let now = self.read_clock();
-        self.nanos_per_word.set(now.saturating_sub(before) / words.max(1));
+        self.nanos_per_word.set((now - before) / BATCH);
         self.ring.push(Word::mark(now).0);
     }
 
     /// Where a task was spawned.
-    pub(super) fn tell(&self, task: u64, spawned_at: &'static Location<'static>) {
+    fn tell(&self, task: u64, spawned_at: &'static Location<'static>) {
         let location = std::ptr::from_ref(spawned_at).expose_provenance() as u64;
         self.ring.push(Word::spawned_at(TaskId(task)).0);
         self.ring.push(Word::location(location).0);
@@ -342,9 +326,7 @@ impl Scribe {
         }
         let position = self.ring.position();
         self.read_at.set(position);
-        let stride = if is_precise { 1 } else { BATCH };
-        self.stride.set(stride);
-        self.next_reading.set(position + stride);
+        self.next_reading.set(if is_precise { 0 } else { position + BATCH });
         now
     }
 }

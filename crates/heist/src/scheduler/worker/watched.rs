@@ -13,16 +13,16 @@ pub(super) enum Watch {
     Nobody,
     /// They are written down, and that is all.
     Scribe(Arc<Scribe>),
-    /// They are timed one by one, for a histogram or a record with all times.
-    Clock,
+    /// They are timed, and perhaps written down.
+    Histogram,
 }
 
 impl Watch {
     pub(super) fn new(scribe: Option<&Arc<Scribe>>, counters: &WorkerCounters) -> Self {
         match (&counters.poll_times, scribe) {
+            (Some(_), _) => Watch::Histogram,
+            (None, Some(scribe)) => Watch::Scribe(Arc::clone(scribe)),
             (None, None) => Watch::Nobody,
-            (None, Some(scribe)) if !scribe.is_exact() => Watch::Scribe(Arc::clone(scribe)),
-            _ => Watch::Clock,
         }
     }
 }
@@ -38,10 +38,8 @@ impl Local {
     ) -> Ran<Runnable> {
         match &self.watch {
             Watch::Nobody => task.run(scheduler),
-            Watch::Scribe(scribe) => {
-                self.run_recorded(scribe, task, source, |task| task.run(scheduler))
-            }
-            Watch::Clock => self.run_timed(task, source, scheduler),
+            Watch::Scribe(scribe) => recorded(scribe, task, source, |task| task.run(scheduler)),
+            Watch::Histogram => self.run_timed(task, source, scheduler),
         }
     }
 
@@ -58,33 +56,8 @@ impl Local {
         };
         match &self.scribe {
             None => run(task),
-            Some(scribe) if scribe.is_exact() => {
-                let number = task.id().number().get();
-                scribe.begin_exact_poll(number, source, task.spawned_at());
-                let ran = run(task);
-                scribe.end_exact_poll(number, outcome(&ran));
-                ran
-            }
-            Some(scribe) => self.run_recorded(scribe, task, source, run),
+            Some(scribe) => recorded(scribe, task, source, run),
         }
-    }
-
-    /// Runs a task, and has it written down.
-    #[inline(always)]
-    fn run_recorded(
-        &self,
-        scribe: &Scribe,
-        task: Runnable,
-        source: PollSource,
-        run: impl FnOnce(Runnable) -> Ran<Runnable>,
-    ) -> Ran<Runnable> {
-        let begun = scribe.begin_poll(task.id().number().get(), source);
-        let ran = run(task);
-        scribe.end_poll(begun, outcome(&ran), |task| {
-            let (id, spawned_at) = self.remote().own.running.get()?;
-            (id.number().get() == task).then_some(spawned_at)
-        });
-        ran
     }
 
     /// A task that this worker spawned, before anybody else has it.
@@ -128,11 +101,21 @@ impl Drop for Driven<'_> {
     }
 }
 
+/// Runs a task, and has it written down.
 #[inline(always)]
-fn outcome(ran: &Ran<Runnable>) -> Outcome {
-    match ran {
+fn recorded(
+    scribe: &Scribe,
+    task: Runnable,
+    source: PollSource,
+    run: impl FnOnce(Runnable) -> Ran<Runnable>,
+) -> Ran<Runnable> {
+    let begun = scribe.begin_poll(task.id().number().get(), source, task.spawned_at());
+    let ran = run(task);
+    let outcome = match ran {
         Ran::Done => Outcome::Done,
         Ran::Waits => Outcome::Waits,
         Ran::Again(_) => Outcome::Again,
-    }
+    };
+    scribe.end_poll(begun, outcome);
+    ran
 }

@@ -2,8 +2,7 @@
 //!
 //! Words are read up to the next time, and what stands before it is spread between the two times
 //! around it: within polls time passes, between them it hardly does. So a row of short polls that
-//! nobody timed looks as it was, a busy worker; and one poll between two times began at the one
-//! and ended at the other.
+//! nobody timed looks as it was, a busy worker.
 
 use super::super::error::ReadError;
 use super::super::event::{Event, EventKind, Lane, StringId};
@@ -15,8 +14,11 @@ use std::slice;
 use std::time::Duration;
 
 /// Without a time for so many events, what was read gets the last one. The recorder writes one
-/// every 512 words; this is for files that it has not written.
+/// every 64 polls; this is for files that it has not written.
 const AHEAD: usize = 4096;
+
+/// How much longer a step within a poll is than one between polls. Guessed.
+const POLL_STEP: u64 = 15;
 
 #[derive(Debug)]
 pub(super) struct LaneReader<'a> {
@@ -26,8 +28,8 @@ pub(super) struct LaneReader<'a> {
     ready: Vec<Event>,
     given: usize,
     /// Events since the last time, with the steps up to each.
-    open: Vec<(EventKind, Steps)>,
-    steps: Steps,
+    open: Vec<(EventKind, u64)>,
+    steps: u64,
     /// The last time; none before the first.
     from: Option<u64>,
     /// The first of `open` happened at `from`.
@@ -35,25 +37,6 @@ pub(super) struct LaneReader<'a> {
     is_in_poll: bool,
     /// The first word of an event of two.
     half: Option<Item>,
-}
-
-/// From one event to the next, since the last time.
-#[derive(Debug, Clone, Copy, Default)]
-struct Steps {
-    all: u64,
-    in_polls: u64,
-}
-
-impl Steps {
-    fn go(&mut self, is_in_poll: bool) {
-        self.all += 1;
-        self.in_polls += u64::from(is_in_poll);
-    }
-
-    /// What part of the time has passed here, if `all` of it is that much: that within polls, if there are any.
-    fn part_of(self, all: Steps) -> (u64, u64) {
-        if all.in_polls > 0 { (self.in_polls, all.in_polls) } else { (self.all, all.all) }
-    }
 }
 
 impl<'a> LaneReader<'a> {
@@ -70,7 +53,7 @@ impl<'a> LaneReader<'a> {
             ready: Vec::new(),
             given: 0,
             open: Vec::new(),
-            steps: Steps::default(),
+            steps: 0,
             from: None,
             is_first_exact: false,
             is_in_poll: false,
@@ -131,7 +114,7 @@ impl<'a> LaneReader<'a> {
     fn add(&mut self, kind: EventKind) {
         // The exact event stands at the beginning itself.
         if !(self.is_first_exact && self.open.is_empty()) {
-            self.steps.go(self.is_in_poll);
+            self.steps += if self.is_in_poll { POLL_STEP } else { 1 };
         }
         match kind {
             EventKind::PollStart { .. } => self.is_in_poll = true,
@@ -147,24 +130,16 @@ impl<'a> LaneReader<'a> {
         // back is wrong.
         let from = self.from.unwrap_or(until);
         let until = until.max(from);
-        let mut all = self.steps;
-        all.go(self.is_in_poll);
-        let mut is_first_exact = self.is_first_exact;
-        for (kind, steps) in self.open.drain(..) {
-            let (part, whole) = steps.part_of(all);
-            let passed = u128::from(until - from) * u128::from(part) / u128::from(whole);
+        let last_step = if self.is_in_poll { POLL_STEP } else { 1 };
+        let steps = u128::from(self.steps + last_step);
+        let mut is_exact = self.is_first_exact;
+        for (kind, step) in self.open.drain(..) {
+            let passed = u128::from(until - from) * u128::from(step) / steps;
             let at = Duration::from_nanos(from + passed as u64);
-            // The clock is read between polls: the first of them begins there, and the last one ends.
-            let is_edge = match kind {
-                EventKind::PollStart { .. } => part == 0,
-                EventKind::PollEnd { .. } => part == whole,
-                _ => false,
-            };
-            let is_exact = is_first_exact || is_edge && self.from.is_some();
             self.ready.push(Event { at, is_exact, lane: self.lane, kind });
-            is_first_exact = false;
+            is_exact = false;
         }
-        self.steps = Steps::default();
+        self.steps = 0;
         self.from = Some(until);
         self.is_first_exact = false;
     }

@@ -64,23 +64,6 @@ fn polls_that_nobody_timed_fill_the_time_that_they_had() {
     }
 }
 
-/// Only where the clock was read is anything exact.
-#[test]
-fn a_poll_alone_between_two_times_began_at_the_one_and_ended_at_the_other() {
-    let [one, two, three, four] = [1, 2, 3, 4].map(polled);
-    let (wake, inner) =
-        (word(WAKE), word(EventKind::PollStart { task: TaskId(5), source: PollSource::Ring }));
-    let words = [
-        [one, Word::mark(100), two, Word::mark(500)],
-        [three, four, Word::mark(900), wake],
-        [inner, Word::time(950), wake, Word::mark(999)],
-    ];
-    let events = read(words.into_iter().flatten());
-    assert_eq!(times(&events), [100, 100, 100, 500, 500, 700, 700, 900, 900, 900, 950]);
-    let exact: Vec<u8> = events.iter().map(|event| event.is_exact.into()).collect();
-    assert_eq!(exact, [0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1]);
-}
-
 #[test]
 fn what_comes_before_the_first_time_or_after_the_last_gets_it() {
     let wake = word(WAKE);
