@@ -103,6 +103,24 @@ fn nor_when_a_timer_is_moved_to_and_fro() {
     assert!(most <= Wheel::bound(1), "{most} entries");
 }
 
+/// What takes the place of a dead entry is looked at, too.
+#[test]
+fn a_round_leaves_nothing_that_was_dead_when_it_began() {
+    let mut wheel = Wheel::new(Tick(0));
+    let timers: Vec<_> = (0..10 * BATCH).map(|_| timer()).collect();
+    for timer in &timers {
+        wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap();
+    }
+    timers.iter().for_each(|timer| timer.cancel());
+    (wheel.sweeper, wheel.owed) = (Sweeper::default(), 0);
+    // As many as it takes to look at all of them.
+    let others: Vec<_> = (0..timers.len() / SWEPT).map(|_| timer()).collect();
+    for other in &others {
+        wheel.register(other, millis(2_000_000), EntryOf::Known).unwrap();
+    }
+    assert_eq!(wheel.len(), others.len());
+}
+
 /// A timer that its owner has given up comes back as a spare, and one that he still has does not.
 #[test]
 fn what_nobody_knows_any_more_is_used_again() {
