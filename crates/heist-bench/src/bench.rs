@@ -28,8 +28,12 @@ pub enum Runtime {
     HeistUnwatched,
     /// Heist that records what its workers do: what it loses, the recording costs.
     HeistTraced,
-    /// A process of its own for each sample.
+    /// oneTBB, in a process of its own.
+    Tbb,
+    /// The Go runtime, in a process of its own.
     Go,
+    /// Java's ForkJoinPool, in a process of its own.
+    Java,
     /// Threads with an epoll each, and no runtime: what the system leaves to one.
     Bare,
 }
@@ -38,7 +42,8 @@ impl Runtime {
     /// Runs only if the command line names it: no peer, but another heist, or one that needs
     /// what cargo does not bring along.
     pub fn is_on_demand(self) -> bool {
-        matches!(self, Runtime::HeistUnwatched | Runtime::HeistTraced | Runtime::Go | Runtime::Bare)
+        let is_heist = matches!(self, Runtime::HeistUnwatched | Runtime::HeistTraced);
+        is_heist || matches!(self, Runtime::Tbb | Runtime::Go | Runtime::Java | Runtime::Bare)
     }
 
     /// As the command line, the table and the JSON spell it.
@@ -56,7 +61,9 @@ impl Runtime {
             Runtime::Sequential => "sequential",
             Runtime::HeistUnwatched => "heist-unwatched",
             Runtime::HeistTraced => "heist-traced",
+            Runtime::Tbb => "tbb",
             Runtime::Go => "go",
+            Runtime::Java => "java",
             Runtime::Bare => "bare",
         }
     }
@@ -229,8 +236,8 @@ pub enum Fault {
     Panicked(String),
     /// The system refused what the side needs to start, such as a thread.
     Setup(io::Error),
-    /// The side is not available without a program that is not on the PATH.
-    Missing { program: &'static str, install: &'static str },
+    /// The side is not available without something that cargo does not bring along.
+    Missing { what: &'static str, install: &'static str },
     /// A program that the side runs did not do its part; what it said.
     Program { program: &'static str, said: String },
 }
@@ -245,8 +252,8 @@ impl fmt::Display for Fault {
             Fault::Stuck { waited } => write!(f, "made no progress for {} s", waited.as_secs()),
             Fault::Panicked(message) => write!(f, "panicked: {message}"),
             Fault::Setup(error) => write!(f, "could not be set up: {error}"),
-            Fault::Missing { program, install } => {
-                write!(f, "not available, as {program} is not on the PATH: install {install}")
+            Fault::Missing { what, install } => {
+                write!(f, "not available, as there is no {what} here: install {install}")
             }
             Fault::Program { program, said } => write!(f, "the program {program} failed: {said}"),
         }

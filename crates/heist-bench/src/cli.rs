@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::bench::{Bench, Runtime, Setup};
+use crate::benches::foreign::language;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::report::json::JsonFile;
@@ -32,6 +33,10 @@ pub struct Args {
     pub filters: Vec<String>,
 
     /// Compare with these peers only; heist itself always runs
+    ///
+    /// Some run only if they are named here: heist in another way, threads without a runtime, and those
+    /// that are written in another language. These are built when the run begins, and left out, with a
+    /// message, where what they need is missing: go needs Go; tbb g++ and oneTBB; java a JDK.
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     pub peers: Vec<Runtime>,
 
@@ -88,6 +93,9 @@ pub fn execute(benches: Vec<Bench>, args: &Args, out: &mut dyn Write) -> Result<
     select::by_peers(&mut benches, &args.peers);
     if args.list {
         return table::list(out, &benches).map_err(Error::Output);
+    }
+    for (runtime, fault) in select::by_what_is_there(&mut benches, language::check) {
+        eprintln!("{runtime} is left out: {fault}");
     }
     let json = args.json.as_deref().map(JsonFile::open).transpose()?;
     let plan = args.plan();

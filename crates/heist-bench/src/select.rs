@@ -1,6 +1,6 @@
 //! Which benches, and which of their sides, a command line means.
 
-use crate::bench::{Bench, Runtime};
+use crate::bench::{Bench, Fault, Runtime};
 use crate::error::Error;
 
 /// The benches that any of the filters means, in their own order; all if there is no filter.
@@ -45,6 +45,24 @@ pub fn by_peers(benches: &mut [Bench], peers: &[Runtime]) {
     for bench in benches {
         bench.sides.retain(|side| side.runtime == Runtime::Heist || named(side.runtime));
     }
+}
+
+/// Leaves out peers that need what is not there; `check` says what that is, and is asked once for each
+/// runtime. Returns who was left out, and why.
+pub fn by_what_is_there(
+    benches: &mut [Bench],
+    check: impl Fn(Runtime) -> Result<(), Fault>,
+) -> Vec<(Runtime, Fault)> {
+    let mut runtimes: Vec<_> = benches.iter().flat_map(Bench::runtimes).collect();
+    runtimes.sort_unstable();
+    runtimes.dedup();
+    let missing = |runtime| check(runtime).err().map(|fault| (runtime, fault));
+    let missing: Vec<_> = runtimes.into_iter().filter_map(missing).collect();
+    let is_there = |runtime| missing.iter().all(|(missing, _)| *missing != runtime);
+    for bench in benches {
+        bench.sides.retain(|side| is_there(side.runtime));
+    }
+    missing
 }
 
 #[cfg(test)]
@@ -122,6 +140,23 @@ mod tests {
         assert!(!kept(&[]).contains(&HeistUnwatched));
         assert_eq!(kept(&[HeistUnwatched]), [Heist, HeistUnwatched]);
         assert_eq!(kept(&[HeistUnwatched, St3]), [Heist, St3, HeistUnwatched]);
+    }
+
+    #[test]
+    fn who_is_not_there_is_left_out_and_asked_for_once() {
+        let mut benches = vec![bench("ring"), bench("deque")];
+        let asked = std::cell::RefCell::new(Vec::new());
+        let missing = by_what_is_there(&mut benches, |runtime| {
+            asked.borrow_mut().push(runtime);
+            let fault = Fault::Missing { what: "compiler", install: "one" };
+            if runtime == Runtime::St3 { Err(fault) } else { Ok(()) }
+        });
+        let [(Runtime::St3, Fault::Missing { .. })] = missing[..] else { panic!("{missing:?}") };
+        use Runtime::{Crossbeam, Heist, HeistUnwatched, St3};
+        assert_eq!(*asked.borrow(), [Heist, Crossbeam, St3, HeistUnwatched]);
+        for bench in benches {
+            assert!(bench.runtimes().eq([Heist, Crossbeam, HeistUnwatched]));
+        }
     }
 
     #[test]

@@ -207,29 +207,55 @@ fn heist_runs_beside_itself_if_asked_to() {
     assert_eq!(runtimes, ["heist", "heist-unwatched"]);
 }
 
-/// With a toolchain, Go is a side like any other; without one, the message says what is missing.
+/// A peer in another language is a side like any other where its tools are; where they are not, heist runs
+/// without it, and the message says what is missing.
 #[test]
-fn go_runs_if_it_is_installed() {
-    let path = scratch("go.json");
-    let path_arg = path.to_str().expect("UTF-8");
-    let program = || Command::new(env!("CARGO_BIN_EXE_heist-bench"));
-    let nowhere = scratch("no_programs_here");
-    for bench in ["stall_burn", "echo_tcp_64x64", "http_hello", "accept_storm", "conn_bytes"] {
-        let args = [bench, "--quick", "--peers", "go", "--json", path_arg];
-        let without = program().args(args).env("PATH", &nowhere).output().expect("starts");
-        assert_eq!(without.status.code(), Some(1));
-        let message = stderr(&without);
-        assert!(message.contains("runtime go: not available") && message.contains("install Go"));
-
-        if Command::new("go").arg("version").output().is_ok() {
-            let output = heist_bench(&args);
-            assert!(output.status.success(), "{bench}: {}", stderr(&output));
-            let rows = rows(&path);
-            let runtimes: Vec<_> =
-                rows.iter().map(|row| row["runtime"].as_str().expect("text")).collect();
-            assert_eq!(runtimes[..2], ["heist", "go"], "{bench}");
+fn peers_in_other_languages_run_if_their_tools_are_there() {
+    let fork_join = ["fork_join_fib", "tree_skewed_1k", "quicksort", "nqueens", "matmul"];
+    let served = ["stall_burn", "echo_tcp_64x64", "http_hello", "accept_storm", "conn_bytes"];
+    for (peer, install, benches) in [
+        ("go", "install Go", &[&served[..], &fork_join].concat()),
+        ("tbb", "install g++ and oneTBB", &fork_join.to_vec()),
+        ("java", "install a JDK", &fork_join.to_vec()),
+    ] {
+        let path = scratch(&format!("{peer}.json"));
+        let mut args = benches.clone();
+        args.extend(["--quick", "--peers", peer, "--json", path.to_str().expect("UTF-8")]);
+        let output = heist_bench(&args);
+        let message = stderr(&output);
+        assert!(output.status.success(), "{message}");
+        if message.contains(&format!("{peer} is left out: not available")) {
+            assert!(message.contains(install), "{message}");
+            println!("skipped: {message}");
+            continue;
+        }
+        let rows = rows(&path);
+        for bench in benches {
+            let sides = rows.iter().filter(|row| row["bench"] == *bench);
+            let runtimes: Vec<_> = sides.map(|row| row["runtime"].clone()).collect();
+            assert_eq!(runtimes, ["heist", peer], "{bench}");
         }
     }
+}
+
+#[test]
+fn a_peer_whose_tools_are_missing_is_left_out() {
+    let path = scratch("left_out.json");
+    let args = ["fork_join_fib", "--quick", "--peers", "chili,go,tbb,java", "--json"];
+    let output = Command::new(env!("CARGO_BIN_EXE_heist-bench"))
+        .args(args)
+        .arg(&path)
+        .env("PATH", scratch("no_programs_here"))
+        .output()
+        .expect("starts");
+    let message = stderr(&output);
+    assert!(output.status.success(), "{message}");
+    for said in ["go is left out: not available", "install g++ and oneTBB", "install a JDK"] {
+        assert!(message.contains(said), "{message}");
+    }
+    let rows = rows(&path);
+    let runtimes: Vec<_> = rows.iter().map(|row| row["runtime"].as_str().expect("text")).collect();
+    assert_eq!(runtimes, ["heist", "chili"]);
 }
 
 #[test]

@@ -179,13 +179,29 @@ impl Reactors {
         entry: EntryOf,
     ) -> Registered {
         let registered = self[seat].timers.register(timer, deadline, entry);
+        self.registered(seat, registered);
+        registered
+    }
+
+    /// A timer that is made for it waits for `deadline`, at the reactor of this seat.
+    pub(crate) fn register_new(
+        &self,
+        seat: usize,
+        waker: Waker,
+        deadline: Time,
+    ) -> (Arc<Timer>, Registered) {
+        let (timer, registered) = self[seat].timers.register_new(waker, deadline);
+        self.registered(seat, registered);
+        (timer, registered)
+    }
+
+    fn registered(&self, seat: usize, registered: Registered) {
         if let Registered::Waiting { rouse } = registered {
             if rouse {
                 self[seat].rouse();
             }
             self.added_timer(seat);
         }
-        registered
     }
 
     /// The runtime goes down: whoever waits is woken, and nobody waits any more.

@@ -1,6 +1,7 @@
 //! The registry: one module a group of benches.
 
 pub mod driver;
+pub mod foreign;
 pub mod forkjoin;
 pub mod queues;
 pub mod runtimes;

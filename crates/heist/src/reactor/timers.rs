@@ -65,8 +65,32 @@ impl Timers {
         deadline: Time,
         entry: EntryOf,
     ) -> Registered {
+        self.enter(&mut self.lock(), timer, deadline, entry)
+    }
+
+    /// Has a timer that is new to everybody fire at `deadline`, and call `waker`.
+    pub(crate) fn register_new(&self, waker: Waker, deadline: Time) -> (Arc<Timer>, Registered) {
         let mut wheel = self.lock();
-        let Some(open) = &mut *wheel else { return Registered::Closed };
+        let timer = Timer::entered(waker, deadline);
+        let timer = match wheel.as_mut().and_then(Wheel::spare) {
+            Some(mut spare) => {
+                *Arc::get_mut(&mut spare).expect("nobody else knows a spare timer") = timer;
+                spare
+            }
+            None => Arc::new(timer),
+        };
+        let registered = self.enter(&mut wheel, &timer, deadline, EntryOf::New);
+        (timer, registered)
+    }
+
+    fn enter(
+        &self,
+        wheel: &mut Option<Wheel>,
+        timer: &Arc<Timer>,
+        deadline: Time,
+        entry: EntryOf,
+    ) -> Registered {
+        let Some(open) = wheel else { return Registered::Closed };
         let Some(due) = open.register(timer, deadline, entry) else { return Registered::Elapsed };
         let due = due.time().as_nanos();
         if due < self.next.load(Ordering::Relaxed) {

@@ -112,7 +112,7 @@ impl Sleep {
         if !timer.reset(time) {
             return;
         }
-        match register(timer, time, EntryOf::Known, me.handle.as_ref()) {
+        match register(timer, time, me.handle.as_ref()) {
             Registered::Waiting { .. } => {}
             Registered::Elapsed => timer.fire().into_iter().for_each(|waker| waker.wake()),
             // The next poll says so.
@@ -134,29 +134,31 @@ impl Sleep {
         let me = self.project();
         let (deadline, handle) = (Time::of(me.deadline.into_std()), me.handle.as_ref());
         let Some(timer) = me.timer else {
-            let timer = Arc::new(Timer::entered(cx.waker().clone(), deadline));
+            let waker = cx.waker().clone();
+            let (timer, registered) =
+                at_reactor(handle, |reactors, seat| reactors.register_new(seat, waker, deadline));
             // Should that panic, the next poll finds nothing that seems to wait.
-            let polled = begin(&timer, deadline, EntryOf::New, handle);
+            let polled = begun(&timer, registered);
             *me.timer = Some(timer);
             return polled;
         };
         match timer.poll(cx.waker()) {
             Polled::Fired => Poll::Ready(()),
             Polled::Waiting => Poll::Pending,
-            Polled::Resting | Polled::Closed => begin(timer, deadline, EntryOf::Known, handle),
+            Polled::Resting | Polled::Closed => begun(timer, register(timer, deadline, handle)),
         }
     }
 }
 
-/// Registers a timer for the task that polls it.
-fn begin(timer: &Arc<Timer>, deadline: Time, entry: EntryOf, handle: Option<&Handle>) -> Poll<()> {
-    match register(timer, deadline, entry, handle) {
+/// What a task is told that has polled a timer, which has been registered for it.
+fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
+    match registered {
         Registered::Waiting { .. } => Poll::Pending,
         Registered::Elapsed => {
             drop(timer.fire());
             Poll::Ready(())
         }
-        // With the reactors that are here, or they would not have been asked: see register().
+        // With the reactors that are here, or they would not have been asked: see at_reactor().
         Registered::Closed if Reactors::with_here(|here, _| here.has_time()) == Some(true) => {
             timer.cancel();
             // Who polls this is a task of a runtime that goes down, and will be dropped.
@@ -169,32 +171,30 @@ fn begin(timer: &Arc<Timer>, deadline: Time, entry: EntryOf, handle: Option<&Han
     }
 }
 
+/// Registers a timer that is known already.
+fn register(timer: &Arc<Timer>, deadline: Time, handle: Option<&Handle>) -> Registered {
+    at_reactor(handle, |reactors, seat| reactors.register(seat, timer, deadline, EntryOf::Known))
+}
+
 /// With the reactor of the worker that this is called on, or else with one of the runtime that the `Sleep` was
 /// made in, or that is current.
-fn register(
-    timer: &Arc<Timer>,
-    deadline: Time,
-    entry: EntryOf,
-    handle: Option<&Handle>,
-) -> Registered {
-    let here = Reactors::with_here(|reactors, seat| {
-        reactors.has_time().then(|| reactors.register(seat, timer, deadline, entry))
-    });
-    here.flatten().unwrap_or_else(|| register_elsewhere(timer, deadline, entry, handle))
+fn at_reactor<R>(handle: Option<&Handle>, register: impl FnOnce(&Reactors, usize) -> R) -> R {
+    let mut register = Some(register);
+    let mut once = |reactors: &Reactors, seat| {
+        register.take().map(|register| register(reactors, seat)).expect("is called once")
+    };
+    let here =
+        Reactors::with_here(|reactors, seat| reactors.has_time().then(|| once(reactors, seat)));
+    here.flatten().unwrap_or_else(|| elsewhere(handle, once))
 }
 
 #[cold]
-fn register_elsewhere(
-    timer: &Arc<Timer>,
-    deadline: Time,
-    entry: EntryOf,
-    handle: Option<&Handle>,
-) -> Registered {
+fn elsewhere<R>(handle: Option<&Handle>, register: impl FnOnce(&Reactors, usize) -> R) -> R {
     let api = "time::Sleep";
     let current = if handle.is_none() { Some(current(api)) } else { None };
     let handle = handle.or(current.as_ref()).expect("one of them is there");
     let reactors = handle.reactors_for_time(api);
-    reactors.register(reactors.here_or_any(), timer, deadline, entry)
+    register(reactors, reactors.here_or_any())
 }
 
 /// The runtime of the calling thread, if it has timers.

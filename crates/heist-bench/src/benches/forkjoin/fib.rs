@@ -2,12 +2,13 @@
 
 use std::hint::black_box;
 
+use super::abroad::{self, Abroad, Errand};
 use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault, Setup};
 use crate::unit::Unit;
 
 pub fn bench() -> Bench {
-    super::bench(
+    abroad::bench(
         "fork_join_fib",
         "fib(32) by its definition, a join for each sum; per join",
         Unit::Ns,
@@ -37,6 +38,12 @@ impl Work for Fib {
 
     fn check(&mut self) -> Result<(), Fault> {
         expect("fib", by_addition(self.n), self.found)
+    }
+}
+
+impl Abroad for Fib {
+    fn errand(&self) -> Errand {
+        Errand { words: format!("fib {}", self.n), digest: by_addition(self.n) }
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use heist_testing::Rng;
 
+use super::abroad::{self, Abroad, Errand};
 use super::shared::Shared;
+use super::sides::Sequential;
 use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault};
 use crate::unit::Unit;
@@ -14,7 +16,7 @@ const BLOCK: usize = 32;
 
 pub fn bench() -> Bench {
     let shared = Shared::new();
-    super::bench(
+    abroad::bench(
         "matmul",
         "matrices of 1024 times 1024 f32, by quarters; per product",
         Unit::Ms,
@@ -40,6 +42,16 @@ impl Work for Matmul {
         let found = by_vector(&self.0.product(), &self.0.vector);
         let right = found.iter().zip(&self.0.image).filter(|(a, b)| a == b).count();
         expect("right rows of the product", self.0.image.len() as u64, right as u64)
+    }
+}
+
+impl Abroad for Matmul {
+    fn errand(&self) -> Errand {
+        let Matrices { a, b, image, .. } = &*self.0;
+        let mut product = vec![0.0; a.len()];
+        add_product::<Sequential>(&mut (), &mut product, a, b);
+        let digest = abroad::digest(product.iter().map(|number| *number as u64));
+        Errand { words: format!("matmul {}", image.len()), digest }
     }
 }
 

@@ -6,11 +6,13 @@
 //! differ by some percent, and that would be taken for the pool's.
 //!
 //! - `sides`: the pools, and plain calls
+//! - `abroad`: the same programs in other languages
 //! - `shared`: an input that all sides of a bench work on
 //! - `spin`: work of a given length
 //! - `tick`, `mixed`: programs that do other things as well
 //! - the rest: the programs, a file each
 
+mod abroad;
 mod fib;
 mod mandelbrot;
 mod matmul;

@@ -1,11 +1,12 @@
 //! Queens on a board: a search without much to do at each step.
 
+use super::abroad::{self, Abroad, Errand};
 use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault, Setup};
 use crate::unit::Unit;
 
 pub fn bench() -> Bench {
-    super::bench(
+    abroad::bench(
         "nqueens",
         "all ways to place 12 queens, a join for each further place in a row; per board",
         Unit::Ms,
@@ -34,6 +35,12 @@ impl Work for Queens {
 
     fn check(&mut self) -> Result<(), Fault> {
         expect("solutions", self.solutions, self.found)
+    }
+}
+
+impl Abroad for Queens {
+    fn errand(&self) -> Errand {
+        Errand { words: format!("nqueens {}", self.queens), digest: self.solutions }
     }
 }
 

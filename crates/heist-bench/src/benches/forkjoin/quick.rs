@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::abroad::{self, Abroad, Errand};
 use super::shared::Shared;
 use super::sort::Numbers;
 use super::{Pool, Work};
@@ -13,7 +14,7 @@ const SHORT: usize = 128;
 
 pub fn bench() -> Bench {
     let shared = Shared::new();
-    super::bench(
+    abroad::bench(
         "quicksort",
         "10^7 random u32, a join for each partition; per sort",
         Unit::Ms,
@@ -34,6 +35,14 @@ impl Work for Quicksort {
 
     fn check(&mut self) -> Result<(), Fault> {
         self.0.check()
+    }
+}
+
+impl Abroad for Quicksort {
+    fn errand(&self) -> Errand {
+        let sorted = self.0.sorted();
+        let digest = abroad::digest(sorted.iter().map(|number| u64::from(*number)));
+        Errand { words: format!("quicksort {}", sorted.len()), digest }
     }
 }
 

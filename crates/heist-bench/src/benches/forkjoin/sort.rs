@@ -40,6 +40,11 @@ impl Numbers {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What they are to be in the end.
+    pub fn sorted(&self) -> &[u32] {
+        &self.sorted
+    }
+
     pub fn shuffle(&self) {
         self.buffers().numbers.copy_from_slice(&self.unsorted);
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use heist_testing::Rng;
 
+use super::abroad::{self, Abroad, Errand};
 use super::shared::Shared;
 use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault};
@@ -37,11 +38,11 @@ pub fn benches() -> Vec<Bench> {
 
 fn bench(name: &'static str, about: &'static str, shape: Shape, size: u64) -> Bench {
     let shared = Shared::new();
-    super::bench(name, about, Unit::Ns, move |setup| {
+    abroad::bench(name, about, Unit::Ns, move |setup| {
         let size = setup.scaled(size);
         let tree = shared.get(|| Tree::new(shape, size as u32));
         let rounds = (setup.scaled(VISITS) / size).max(1);
-        TreeSum { tree, rounds, found: 0 }
+        TreeSum { shape, tree, rounds, found: 0 }
     })
 }
 
@@ -108,6 +109,7 @@ fn sum<P: Pool>(context: &mut P::Context<'_>, nodes: &[Node], place: u32) -> u64
 }
 
 struct TreeSum {
+    shape: Shape,
     tree: Arc<Tree>,
     rounds: u64,
     found: u64,
@@ -124,6 +126,20 @@ impl Work for TreeSum {
 
     fn check(&mut self) -> Result<(), Fault> {
         expect("sum of the tree", self.tree.sum * self.rounds, self.found)
+    }
+}
+
+impl Abroad for TreeSum {
+    fn errand(&self) -> Errand {
+        let shape = match self.shape {
+            Shape::Balanced => "balanced",
+            Shape::Skewed => "skewed",
+        };
+        let TreeSum { tree, rounds, .. } = self;
+        Errand {
+            words: format!("tree {shape} {} {rounds}", tree.nodes.len()),
+            digest: tree.sum * rounds,
+        }
     }
 }
 

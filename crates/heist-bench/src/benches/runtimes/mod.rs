@@ -9,7 +9,7 @@
 //! - `telling`: a side, driven from a thread of its own
 //! - `roll`: proof that each task ran once
 //! - `blockade`: tasks that hold all workers
-//! - `go`, `program`: a side that is a process, for the benches that have one
+//! - `go`: a side that is a process, for the benches that have one
 //! - `net`: servers in processes of their own, and the load on them
 //! - the rest: the stories, a file a theme
 
@@ -23,7 +23,6 @@ mod in_place;
 mod memory;
 pub mod net;
 mod producers;
-mod program;
 mod recovery;
 mod roll;
 pub mod sides;

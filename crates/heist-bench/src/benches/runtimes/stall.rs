@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use super::blockade::{Blockade, Hold};
 use super::{AsyncRuntime, Story, bench, go};
 use crate::bench::{Bench, Fault, Runtime, Sample, Setup};
+use crate::benches::foreign::program::Program;
 use crate::stats;
 use crate::unit::Unit;
 
@@ -51,8 +52,8 @@ fn stall(
     bench.sides.retain(|side| side.runtime != Runtime::Nio);
     bench.side(Runtime::Go, move |setup| {
         let Ticker { workers, hold, time } = Ticker::new(setup, hold);
-        let program = go::Program::build("go", &go::STALL)?;
-        Ok(move |_| program.stall(workers, hold, time).map(Gaps::sample))
+        let program = Program::build(&go::STALL)?;
+        Ok(move |_| go::stall(&program, workers, hold, time).map(Gaps::sample))
     })
 }
 

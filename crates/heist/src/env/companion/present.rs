@@ -1,4 +1,8 @@
-//! A companion for each runtime that wants one.
+//! A companion for each runtime that wants one, from when that is built: not from when it is first used. Crates
+//! find Tokio's runtime in their thread and nowhere else, so it has to be entered before they look for it, and only
+//! one that has been built can be. One that is built without a thread, which is started by the first socket, timer or
+//! task, would do; but of these Tokio tells others about tasks alone, and who waits for a socket or a timer that
+//! nobody drives waits for ever.
 
 use std::io;
 use std::num::NonZeroUsize;

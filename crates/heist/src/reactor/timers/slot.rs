@@ -58,6 +58,15 @@ impl Slot {
         }
     }
 
+    /// Those of a piece from `index` on, which is that of an entry.
+    pub(super) fn piece_from(&mut self, index: usize) -> &mut [Entry] {
+        let in_last = index.checked_sub(self.full.len() * PIECE);
+        match in_last {
+            Some(index) => &mut self.last[index..],
+            None => &mut self.full[index / PIECE][index % PIECE..],
+        }
+    }
+
     /// Takes an entry out; the last one takes its place.
     pub(super) fn swap_remove(&mut self, index: usize) -> Option<Entry> {
         let mut removed = self.last.pop()?;

@@ -109,8 +109,9 @@ impl Scene {
 
     fn start(&mut self, deadline: Time) {
         let bell = Arc::new(Bell::default());
-        let timer = Arc::new(Timer::new(bell.clone().into()));
-        if self.register(&timer, deadline) {
+        let until = self.timers.asleep_until.load(Ordering::Relaxed);
+        let (timer, registered) = self.timers.register_new(bell.clone().into(), deadline);
+        if self.waits(deadline, until, registered) {
             self.waiting.insert(self.started, Sleeper { timer, bell, deadline });
             self.started += 1;
         }
@@ -118,7 +119,13 @@ impl Scene {
 
     fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> bool {
         let until = self.timers.asleep_until.load(Ordering::Relaxed);
-        match self.timers.register(timer, deadline, EntryOf::Known) {
+        let registered = self.timers.register(timer, deadline, EntryOf::Known);
+        self.waits(deadline, until, registered)
+    }
+
+    /// Whether a timer that has been registered waits. Before that somebody slept until `until`.
+    fn waits(&mut self, deadline: Time, until: u64, registered: Registered) -> bool {
+        match registered {
             Registered::Waiting { rouse } => {
                 let longer = until > time::Tick::after(deadline).time().as_nanos();
                 assert_eq!(rouse, self.asleep && longer);

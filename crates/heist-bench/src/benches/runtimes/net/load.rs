@@ -16,12 +16,12 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 
-use super::super::program::{output_within, said};
 use super::client::{Client, Waits};
 use super::service::Service;
 use super::talk::{Echo, Http, Once, Talk};
 use crate::bench::{Fault, Sample};
 use crate::benches::driver::GIVE_UP;
+use crate::benches::foreign::run::{output_within, said};
 use crate::role::Role;
 use crate::stats;
 

@@ -1,11 +1,8 @@
 //! Servers in processes of their own: one that is run, and the one that this process is.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::process::Command;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -15,6 +12,8 @@ use super::bare;
 use super::service::{Serves, Service, serve};
 use crate::bench::{Fault, Runtime};
 use crate::benches::driver::GIVE_UP;
+use crate::benches::foreign::process::Process;
+use crate::benches::foreign::program::Program;
 use crate::role::Role;
 
 /// Whose servers can be started.
@@ -22,13 +21,13 @@ use crate::role::Role;
 pub struct Host {
     runtime: Runtime,
     /// None if this program is the one to be run.
-    program: Option<go::Program>,
+    program: Option<Program>,
 }
 
 impl Host {
     pub fn of(runtime: Runtime) -> Result<Self, Fault> {
         let is_go = runtime == Runtime::Go;
-        let program = is_go.then(|| go::Program::build("go", &go::SERVE)).transpose()?;
+        let program = is_go.then(|| Program::build(&go::SERVE)).transpose()?;
         Ok(Host { runtime, program })
     }
 
@@ -51,60 +50,26 @@ impl Host {
 #[derive(Debug)]
 pub struct Server {
     pub address: SocketAddr,
-    child: Child,
+    process: Process,
 }
 
 impl Server {
-    fn run(mut command: Command) -> Result<Self, Fault> {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(Fault::Setup)?;
-        let stdout = child.stdout.take().expect("is piped");
-        let mut server = Server { address: (Ipv4Addr::LOCALHOST, 0).into(), child };
-        server.address.set_port(port(stdout)?);
-        Ok(server)
+    fn run(command: Command) -> Result<Self, Fault> {
+        let process = Process::start("server", command)?;
+        let port = port(&process.line(GIVE_UP)?).map_err(|line| process.nonsense(line))?;
+        Ok(Server { address: (Ipv4Addr::LOCALHOST, port).into(), process })
     }
 
     /// What it has in memory, in bytes.
     pub fn resident(&self) -> io::Result<u64> {
         // The count in `status` is off by up to 64 pages a core.
-        resident(&std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.child.id()))?)
-    }
-}
-
-/// How long a server may take to end before it is killed.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let mut waited = Duration::ZERO;
-        let step = Duration::from_millis(5);
-        while waited < LAST_WORDS && matches!(self.child.try_wait(), Ok(None)) {
-            thread::sleep(step);
-            waited += step;
-        }
-        // Nothing to do about errors: it has ended, or is not ours any more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        resident(&std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process.id()))?)
     }
 }
 
 /// The port that a server says it listens on.
-fn port(stdout: impl Read + Send + 'static) -> Result<u16, Fault> {
-    let (sender, receiver) = mpsc::channel();
-    // It ends with the line, or with the server.
-    thread::spawn(move || {
-        let mut line = String::new();
-        let _ = sender.send(BufReader::new(stdout).read_line(&mut line).map(|_| line));
-    });
-    let line = receiver
-        .recv_timeout(GIVE_UP)
-        .map_err(|_| Fault::Stuck { waited: GIVE_UP })?
-        .map_err(Fault::Setup)?;
-    line.trim().parse().map_err(|_| Fault::Program {
-        program: "server",
-        said: if line.is_empty() { "nothing, and ended".to_owned() } else { line },
-    })
+fn port(line: &str) -> Result<u16, &str> {
+    line.parse().map_err(|_| line)
 }
 
 fn resident(rollup: &str) -> io::Result<u64> {
@@ -183,12 +148,9 @@ mod tests {
 
     #[test]
     fn a_server_that_names_no_port_is_a_fault() {
-        assert_eq!(port(&b"1234\n"[..]).unwrap(), 1234);
-        for (said, message) in [
-            (&b""[..], "the program server failed: nothing, and ended"),
-            (b"out of sockets", "the program server failed: out of sockets"),
-        ] {
-            assert_eq!(port(said).unwrap_err().to_string(), message);
+        assert_eq!(port("1234"), Ok(1234));
+        for line in ["", "out of sockets", "65536"] {
+            assert_eq!(port(line), Err(line));
         }
     }
 

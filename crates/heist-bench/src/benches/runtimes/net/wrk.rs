@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
-use super::super::program::{output_within, said};
 use super::load::{Load, Report};
 use crate::bench::Fault;
 use crate::benches::driver::GIVE_UP;
+use crate::benches::foreign::run::{output_within, said};
 
 /// As messages call it.
 const WRK: &str = "wrk";

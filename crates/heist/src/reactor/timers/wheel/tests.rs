@@ -22,6 +22,11 @@ impl Wheel {
         self.slots().map(Slot::len).sum()
     }
 
+    /// The most entries there ever are if never more than `alive` are alive: see the README.
+    fn bound(alive: usize) -> usize {
+        3 * alive + 2 * BATCH
+    }
+
     /// How many entries there is room for.
     fn room(&self) -> usize {
         self.slots().map(Slot::capacity).sum()
@@ -55,8 +60,7 @@ fn dead_entries_do_not_pile_up() {
             assert!(!wheel.advance(millis(now), usize::MAX, &mut Vec::new()));
         }
     }
-    // The README says why it is three times as many.
-    assert!(most <= 3 * (STAYING + AT_ONCE + 1), "{most} entries");
+    assert!(most <= Wheel::bound(STAYING + AT_ONCE + 1), "{most} entries");
 }
 
 /// The worst that can be done: each entry dies just after it was looked at.
@@ -82,7 +86,7 @@ fn not_even_if_somebody_knows_where_the_sweeper_is() {
         last.replace(next).into_iter().for_each(|last| last.cancel());
         most = most.max(wheel.len());
     }
-    assert!(most <= 3 * (AT_ONCE + 2) + SWEPT, "{most} entries");
+    assert!(most <= Wheel::bound(AT_ONCE + 2), "{most} entries");
 }
 
 /// A timer that is moved to and fro leaves dead entries behind, too.
@@ -96,7 +100,83 @@ fn nor_when_a_timer_is_moved_to_and_fro() {
         assert!(wheel.register(&timer, far, EntryOf::Known).is_some());
         most = most.max(wheel.len());
     }
-    assert!(most <= 8, "{most} entries");
+    assert!(most <= Wheel::bound(1), "{most} entries");
+}
+
+/// What takes the place of a dead entry is looked at, too.
+#[test]
+fn a_round_leaves_nothing_that_was_dead_when_it_began() {
+    let mut wheel = Wheel::new(Tick(0));
+    let timers: Vec<_> = (0..10 * BATCH).map(|_| timer()).collect();
+    for timer in &timers {
+        wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap();
+    }
+    timers.iter().for_each(|timer| timer.cancel());
+    (wheel.sweeper, wheel.owed) = (Sweeper::default(), 0);
+    // As many as it takes to look at all of them.
+    let others: Vec<_> = (0..timers.len() / SWEPT).map(|_| timer()).collect();
+    for other in &others {
+        wheel.register(other, millis(2_000_000), EntryOf::Known).unwrap();
+    }
+    assert_eq!(wheel.len(), others.len());
+}
+
+/// A timer that its owner has given up comes back as a spare, and one that he still has does not.
+#[test]
+fn what_nobody_knows_any_more_is_used_again() {
+    let mut wheel = Wheel::new(Tick(0));
+    let (kept, given_up) = (timer(), timer());
+    let address = Arc::as_ptr(&given_up);
+    for timer in [&kept, &given_up] {
+        wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap();
+        timer.cancel();
+    }
+    drop(given_up);
+    assert!(wheel.spare().is_none(), "nobody has looked for it yet");
+    let others: Vec<_> = (0..10).map(|_| timer()).collect();
+    for other in &others {
+        wheel.register(other, millis(2_000_000), EntryOf::Known).unwrap();
+    }
+    let mut spare = wheel.spare().unwrap();
+    assert_eq!(Arc::as_ptr(&spare), address);
+    assert!(Arc::get_mut(&mut spare).is_some());
+    assert!(wheel.spare().is_none(), "its owner may still use it");
+    assert_eq!(Arc::strong_count(&kept), 1, "but the wheel has let go of it");
+}
+
+/// Not more of them are kept than there are entries, so that a rush of timers does not keep its memory.
+#[test]
+fn spares_are_no_more_than_entries() {
+    let mut wheel = Wheel::new(Tick(0));
+    let timers: Vec<_> = (0..10_000).map(|_| timer()).collect();
+    for timer in &timers {
+        wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap();
+    }
+    timers.into_iter().for_each(|timer| timer.cancel());
+    let other = timer();
+    let mut most = 0;
+    for _ in 0..10_000 {
+        wheel.register(&other, millis(2_000_000), EntryOf::Known).unwrap();
+        assert_eq!(wheel.entries, wheel.len());
+        assert!(wheel.spares.len() <= wheel.len().max(SPARES));
+        most = most.max(wheel.spares.len());
+    }
+    assert!(most > 1000, "at first there are many, and most were kept");
+    assert_eq!(wheel.spares.len(), SPARES);
+    // What fires leaves no entries behind either; who goes to sleep drops what they had a right to.
+    let timers: Vec<_> = (0..1000).map(|_| timer()).collect();
+    for timer in &timers {
+        wheel.register(timer, millis(3_000_000), EntryOf::Known).unwrap();
+    }
+    timers.iter().take(500).for_each(|timer| timer.cancel());
+    drop(timers);
+    for _ in 0..1000 {
+        wheel.register(&other, millis(4_000_000), EntryOf::Known).unwrap();
+    }
+    assert!(wheel.spares.len() > 100);
+    assert!(!wheel.advance(millis(4_000_000), usize::MAX, &mut Vec::new()));
+    wheel.trim(1000);
+    assert_eq!((wheel.len(), wheel.spares.len()), (0, SPARES));
 }
 
 /// A slot with a million timers comes up, at a worker that must not be held up.
@@ -152,7 +232,7 @@ fn room_is_given_back_when_timers_are_cancelled() {
     // Each time it takes the place of itself.
     (0..10_000)
         .for_each(|_| _ = wheel.register(&other, millis(2_000_000), EntryOf::Known).unwrap());
-    assert!(wheel.len() <= 8, "{} entries", wheel.len());
+    assert!(wheel.len() <= Wheel::bound(1), "{} entries", wheel.len());
     assert!(wheel.room() <= 64, "room for {} is kept", wheel.room());
 }
 
