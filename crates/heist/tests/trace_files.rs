@@ -288,7 +288,7 @@ fn what_is_no_trace_is_said_to_be_none() {
         later[8] = version;
         let error = open(&later);
         assert!(
-            matches!(error, ReadError::Version { found } if found == version.into()),
+            matches!(error, ReadError::Version { found } if found == u16::from(version)),
             "{error:?}"
         );
         assert!(error.to_string().contains(&format!("version {version}")), "{error}");
