@@ -38,7 +38,8 @@ fn burn(turns: u32) {
 fn tree(places: &Places, depth: u64, number: u64) {
     if depth > 0 {
         let half = |half| move || tree(places, depth - 1, number * 2 + half);
-        return drop(rayon_core::join(half(0), half(1)));
+        rayon_core::join(half(0), half(1));
+        return;
     }
     places.with_own(|| match number % 16 {
         3 => block(3),

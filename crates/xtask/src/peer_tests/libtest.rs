@@ -36,9 +36,11 @@ fn verdict<'n>(line: &str, names: &'n [String]) -> Option<(&'n str, TestStatus)>
     let (before, after) = line.rsplit_once(" ... ")?;
     let status = status_of(after)?;
     let before = REMARKS.iter().find_map(|remark| before.strip_suffix(remark)).unwrap_or(before);
-    let (_, name) = before.rsplit_once("test ")?;
-    let name = names.iter().find(|known| *known == name)?;
-    Some((name, status))
+    // A name may itself have these letters before a space.
+    let is_it = |name: &&String| {
+        before.strip_suffix(name.as_str()).is_some_and(|head| head.ends_with("test "))
+    };
+    Some((names.iter().find(is_it)?, status))
 }
 
 fn status_of(word: &str) -> Option<TestStatus> {
@@ -100,7 +102,7 @@ running 7 tests
 test a ... ok
 test m::b - should panic ... ok
 test src/g.rs - g (line 1) - compile fail ... ok
-test src/g.rs - g (line 5) - compile ... ok
+test src/g.rs - shortest (line 5) - compile ... ok
 test c ... FAILED
 test d ... ignored
 test e ... ignored, too slow
@@ -133,7 +135,7 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out; 
     #[test]
     fn every_verdict_is_read() {
         use TestStatus::*;
-        let [first, second] = ["src/g.rs - g (line 1)", "src/g.rs - g (line 5)"];
+        let [first, second] = ["src/g.rs - g (line 1)", "src/g.rs - shortest (line 5)"];
         let known = ["a", "m::b", first, second, "c", "d", "e", "f"];
         let wanted = [("a", Pass), ("m::b", Pass), (first, Pass), (second, Pass)];
         let wanted = [&wanted[..], &[("c", Fail), ("d", Ignored), ("e", Ignored)]].concat();

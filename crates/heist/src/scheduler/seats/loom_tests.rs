@@ -407,8 +407,9 @@ fn the_end_of_a_job_beside_a_borrower() {
     if is_searching {
         assert_eq!(scene.idle.stop_search(), None);
     }
-    assert_eq!(scene.seat.holder(), Some(HOME as usize));
-    assert!(!scene.seat.is_at_job() && !scene.seat.is_borrowed());
+    let is_home = scene.seat.holder() == Some(HOME as usize);
+    let is_calm = !scene.seat.is_at_job() && !scene.seat.is_borrowed();
+    assert!(is_home && is_calm, "a seat has one holder: {:?}", scene.seat.load());
 }
 
 #[test]

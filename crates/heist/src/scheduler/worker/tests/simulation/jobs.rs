@@ -110,7 +110,7 @@ fn do_something() {
 /// F3: who sits on a borrowed seat leaves jobs to others, unless it is the one who has lent it.
 fn check_turn(stage: &Stage) {
     let local = &stage.players[stage.worker().expect("run in a step")].worker.local;
-    let is_borrower = local.seat_held().is_some() && !local.takes_jobs();
+    let is_borrower = local.seat_held().is_some() && local.seat().is_borrowed();
     assert!(!(local.jobs.is_at_one.get() && is_borrower), "a borrower takes a job (F3)");
 }
 
