@@ -311,13 +311,18 @@ fn f3_tasks_are_run_beside_jobs_that_burn() {
     }
 }
 
-/// F3, L3: so are tasks that wait for sockets and for time. Nobody is robbed for them: sysmon has all the patience in the world.
+/// F3, L3: so are tasks that wait for sockets and for time. Nobody is robbed for them: sysmon has all the patience in the world,
+/// or does not watch the workers at all.
 #[test]
 fn f3_sockets_and_timers_beside_jobs_that_burn() {
+    serve_beside_jobs(Some(Duration::from_secs(3600)));
+    serve_beside_jobs(None);
+}
+
+fn serve_beside_jobs(patience: Option<Duration>) {
     use heist::io::{AsyncReadExt, AsyncWriteExt};
     use heist::net::{TcpListener, TcpStream};
     let mut builder = Builder::new_multi_thread();
-    let patience = Some(Duration::from_secs(3600));
     let rt = builder.worker_threads(2).enable_all().stall_threshold(patience).build().unwrap();
     let is_over = &*Box::leak(Box::new(AtomicUsize::new(0)));
     let burn = || {

@@ -149,6 +149,7 @@ impl Scheduler {
         let queues: Vec<Queues> = (0..config.workers).map(|_| Queues::new()).collect();
         let barrier = Barrier::detect();
         let seat = |home| CachePadded::new(Seat::new(home, barrier));
+        let watches = config.stall.threshold.is_some() || config.reactors.is_some();
         let shared = Arc::new_cyclic(|me| Shared {
             me: Weak::clone(me),
             remotes: Remotes::new(&queues, &config, barrier),
@@ -157,7 +158,7 @@ impl Scheduler {
             jobs: Inbox::new(),
             idle: Idle::new(config.workers, barrier),
             spares: Spares::new(),
-            alarm: Alarm::new(barrier, config.stall.threshold.is_some(), config.reactors.clone()),
+            alarm: Alarm::new(barrier, watches, config.reactors.clone()),
             shortage: log::Once::default(),
             barrier,
             cancelled: SharedCounter::default(),

@@ -79,7 +79,13 @@ impl Sysmon {
         let shared = &self.scheduler;
         let is_quiet = || match self.threshold {
             Some(_) => shared.idle.are_all_idle(),
-            None => !shared.seats.iter().any(|seat| seat.is_unstaffed()) && !shared.needs_relief(),
+            None => {
+                let is_any_unstaffed = || shared.seats.iter().any(|seat| seat.is_unstaffed());
+                let has_reactors = shared.config.reactors.is_some();
+                !is_any_unstaffed()
+                    && !shared.needs_relief()
+                    && (!has_reactors || shared.idle.are_all_idle())
+            }
         };
         self.quiet_looks = if is_quiet() { self.quiet_looks + 1 } else { 0 };
         let limit = self.next_report(Clock::now());

@@ -8,8 +8,8 @@
 //! | 2. **light barrier** | 2. **heavy barrier** |
 //! | 3. if sysmon is asleep: wake it | 3. are all seats idle? then sleep |
 //!
-//! One of the two sees the other. Where nobody asks for stalls it sleeps unless a seat is unstaffed, by
-//! the same recipe.
+//! One of the two sees the other. Where nobody asks for stalls, and there are no reactors, it sleeps unless a
+//! seat is unstaffed, by the same recipe.
 
 use crate::canary;
 use crate::env::Parker;
@@ -25,7 +25,7 @@ pub(in crate::scheduler) struct Alarm {
     is_asleep: AtomicBool,
     parker: Parker,
     barrier: Barrier,
-    /// Whether sysmon watches workers, and wants to know when one has something to do.
+    /// Whether sysmon watches workers or their reactors, and wants to know when one has something to do.
     watches: bool,
     /// Where it sleeps, if there are any.
     reactors: Option<Arc<Reactors>>,
