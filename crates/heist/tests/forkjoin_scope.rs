@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
+
+/// What takes so long does not end.
+const HANGS: Duration = Duration::from_secs(60);
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap()
@@ -107,6 +111,32 @@ fn j3_a_scope_that_is_over_is_left() {
             is_over.store(1, Ordering::Relaxed);
         });
         assert_eq!(early.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// J2: a worker tells a scope of the jobs that it has ended before it begins something else, which may wait for the scope.
+#[test]
+fn j2_a_scope_is_told_before_something_else_begins() {
+    let rt = runtime(2);
+    for _ in 0..20 {
+        let (stolen, is_stolen) = channel::<()>();
+        let (over, is_over) = channel::<()>();
+        let (told, has_waited) = channel();
+        let handle = rt.handle().clone();
+        rt.handle().install(move || {
+            heist::scope(move |s| {
+                s.spawn(move |s| {
+                    // The newest first: this one comes last, on the same worker.
+                    let wait = move || told.send(is_over.recv_timeout(HANGS)).unwrap();
+                    handle.spawn_detached(wait);
+                    (0..3).for_each(|_| s.spawn(|_| ()));
+                    stolen.send(()).unwrap();
+                });
+                is_stolen.recv().unwrap();
+            });
+            over.send(()).unwrap();
+        });
+        assert_eq!(has_waited.recv().unwrap(), Ok(()));
     }
 }
 

@@ -53,9 +53,17 @@ impl Count {
         if by_owner && !self.own.is_merged.get() {
             self.own.count.set(self.own.count.get().wrapping_add(1));
         } else {
-            // Relaxed: who spawns is counted itself, or is the owner, who has not begun to wait.
-            self.others.fetch_add(1, Ordering::Relaxed);
+            self.add_ahead(1);
         }
+    }
+
+    /// So many more jobs, of which some may not be spawned: then they are [ended](Self::done_all) without it.
+    pub(super) fn add_ahead(&self, jobs: u64) {
+        if canary::COUNT_AHEAD_FORGOTTEN.sings() {
+            return;
+        }
+        // Relaxed: who spawns is counted itself, or is the owner, who has not begun to wait.
+        self.others.fetch_add(jobs, Ordering::Relaxed);
     }
 
     /// A job has ended. If that was the last, and the owner waits for the latch, it has to be [`set`](Self::set); else all
@@ -70,8 +78,14 @@ impl Count {
             self.own.count.set(self.own.count.get().wrapping_sub(1));
             return false;
         }
+        self.done_all(1)
+    }
+
+    /// The same for so many at once, that others have counted.
+    #[must_use = "the owner may wait for it"]
+    pub(super) fn done_all(&self, jobs: u64) -> bool {
         // AcqRel: pairs with itself, and with the Acquire in is_over(): what jobs did is visible to the owner.
-        self.others.fetch_sub(1, canary::COUNT_DONE_RELAXED.weakens(Ordering::AcqRel)) == 1
+        self.others.fetch_sub(jobs, canary::COUNT_DONE_RELAXED.weakens(Ordering::AcqRel)) == jobs
     }
 
     /// After [`done`](Self::done) has said so.

@@ -14,6 +14,9 @@ use std::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+/// So many jobs a worker counts at once. Guessed: so few that the count does not run over, and so many that it does not matter.
+const AHEAD: u64 = 256;
+
 /// What a scope knows of its jobs. It lies in the frame of the scope's owner: whoever has ended the last job
 /// touches it no more (J2).
 pub(super) struct Tally {
@@ -67,11 +70,25 @@ impl Tally {
         job: impl FnOnce(Option<&Local>) -> Job,
     ) {
         let local = local.filter(|local| local.is_of(self.handle.scheduler()));
-        // SAFETY: (J2) on the owner's thread, if it says so.
-        unsafe { self.count.add(self.is_owner(local)) };
+        self.add(local);
         match local {
             Some(local) => _ = local.push_job(job(Some(local))),
             None => self.submit(job(None)),
+        }
+    }
+
+    #[inline]
+    fn add(&self, local: Option<&Local>) {
+        let is_owner = self.is_owner(local);
+        match local.and_then(|local| local.credit_of(self.address())) {
+            Some(credit) if !is_owner => {
+                if !credit.take() {
+                    self.count.add_ahead(AHEAD);
+                    credit.put(AHEAD - 1);
+                }
+            }
+            // SAFETY: (J2) on the owner's thread, if it says so.
+            _ => unsafe { self.count.add(is_owner) },
         }
     }
 
@@ -108,11 +125,32 @@ impl Tally {
     /// A job has ended, on this worker. The scope may be gone afterwards.
     #[inline]
     pub(super) fn done(&self, local: Option<&Local>) {
-        // SAFETY: (J2) on the owner's thread, if it says so.
-        if unsafe { self.count.done(self.is_owner(local)) } {
-            let waiter = self.waiter.clone();
-            self.count.set(|| waiter.unpark());
+        let is_owner = self.is_owner(local);
+        match local.and_then(|local| local.credit_of(self.address())) {
+            Some(credit) if !is_owner => credit.put(1),
+            // SAFETY: (J2) on the owner's thread, if it says so.
+            _ if unsafe { self.count.done(is_owner) } => self.end(),
+            _ => {}
         }
+    }
+
+    /// So many jobs of the scope at this address have ended. It may be gone afterwards.
+    ///
+    /// # Safety
+    /// They were counted there, and have not been.
+    unsafe fn settle(tally: *const (), jobs: u64) {
+        // SAFETY: (J2) the scope is not left before they have.
+        let tally = unsafe { &*tally.cast::<Tally>() };
+        if tally.count.done_all(jobs) {
+            tally.end();
+        }
+    }
+
+    /// That was the last.
+    #[cold]
+    fn end(&self) {
+        let waiter = self.waiter.clone();
+        self.count.set(|| waiter.unpark());
     }
 
     /// Waits until all jobs have ended, on the thread that opened the scope. `local` is its worker.
@@ -167,7 +205,8 @@ impl Tally {
 
     /// What its jobs tell of it.
     pub(super) fn of_scope(&self) -> Option<OfScope> {
-        Some(OfScope { tally: self.address(), waiter: self.waiter.parker().map(NonNull::from) })
+        let waiter = self.waiter.parker().map(NonNull::from);
+        Some(OfScope { tally: self.address(), waiter, settle: Self::settle })
     }
 
     fn address(&self) -> *const () {

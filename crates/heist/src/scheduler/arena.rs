@@ -125,8 +125,8 @@ impl Arena {
     fn step_down_to(&self, chunk: NonNull<Chunk>) -> bool {
         let Some(top) = self.top.get() else { return false };
         // SAFETY: (J1) a chunk of the list is alive.
-        let (below, waiting) = unsafe { (top.as_ref().below.get(), top.as_ref().blocks.waiting()) };
-        if below != Some(chunk) || waiting > 0 {
+        let this = unsafe { top.as_ref() };
+        if this.below.get() != Some(chunk) || this.blocks.waiting() > 0 {
             return false;
         }
         self.unlink(top);
@@ -140,12 +140,12 @@ impl Arena {
     fn make_room(&self) {
         if let Some(top) = self.top.get() {
             // SAFETY: (J1) a chunk of the list is alive.
-            let (waiting, next) = unsafe { (top.as_ref().blocks.waiting(), &top.as_ref().next) };
-            if waiting == 0 {
+            let this = unsafe { top.as_ref() };
+            if this.blocks.waiting() == 0 {
                 self.unlink(top);
                 return self.begin(top);
             }
-            next.set(self.next.get());
+            this.next.set(self.next.get());
         }
         self.sweep(SWEEP);
         let chunk = self.spare.take().unwrap_or_else(Chunk::allocate);
@@ -171,13 +171,12 @@ impl Arena {
                 break;
             };
             // SAFETY: (J1) a chunk of the list is alive.
-            let (above, waiting) =
-                unsafe { (chunk.as_ref().above.get(), chunk.as_ref().blocks.waiting()) };
-            if waiting == 0 {
+            let this = unsafe { chunk.as_ref() };
+            hand = this.above.get();
+            if this.blocks.waiting() == 0 {
                 self.unlink(chunk);
                 self.keep(chunk);
             }
-            hand = above;
         }
         self.hand.set(hand);
     }
@@ -224,7 +223,8 @@ impl Arena {
     /// Takes a chunk out of the list.
     fn unlink(&self, chunk: NonNull<Chunk>) {
         // SAFETY: (J1) a chunk of the list is alive.
-        let (below, above) = unsafe { (chunk.as_ref().below.get(), chunk.as_ref().above.get()) };
+        let this = unsafe { chunk.as_ref() };
+        let (below, above) = (this.below.get(), this.above.get());
         match below {
             // SAFETY: (J1) as above.
             Some(below) => unsafe { below.as_ref() }.above.set(above),

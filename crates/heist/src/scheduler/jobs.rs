@@ -1,7 +1,7 @@
 //! Jobs as the scheduler sees them: something that a worker runs, once. What they are, and who waits for
 //! them, is the business of `forkjoin`; the protocol is told in `../forkjoin/README.md`.
 
-use super::worker::Local;
+use super::worker::{Local, Settle};
 use crate::env::Parker;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::collections::VecDeque;
@@ -30,6 +30,8 @@ pub(crate) struct OfScope {
     /// Where who has opened it sleeps, if not on a seat: all seats are woken when the runtime goes down. Alive as long as
     /// the job has not ended.
     pub(crate) waiter: Option<NonNull<Parker>>,
+    /// Tells it what was counted by a worker alone.
+    pub(crate) settle: Settle,
 }
 
 /// Where a job was taken from.

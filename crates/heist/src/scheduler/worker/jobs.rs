@@ -1,5 +1,6 @@
 //! A worker's jobs: its deque, when jobs have their turn, and how it waits for one that others have.
 
+use super::credit::Credit;
 use super::{LOCAL, Local, Step};
 use crate::env::Parker;
 use crate::scheduler::arena::Arena;
@@ -21,6 +22,7 @@ pub(super) struct Jobs {
     deque: UnsafeCell<deque::Owner<Job>>,
     /// Where those of them lie that are of scopes.
     arena: Arena,
+    credit: Credit,
     /// After so many more ticks it is a job's turn.
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
@@ -34,6 +36,7 @@ impl Jobs {
         Jobs {
             deque: UnsafeCell::new(deque),
             arena: Arena::new(),
+            credit: Credit::new(),
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
@@ -67,6 +70,12 @@ impl Local {
     #[inline(always)]
     pub(crate) fn arena(&self) -> &Arena {
         &self.jobs.arena
+    }
+
+    /// Where it counts the jobs of this scope, if not there.
+    #[inline(always)]
+    pub(crate) fn credit_of(&self, scope: *const ()) -> Option<&Credit> {
+        Some(&self.jobs.credit).filter(|credit| credit.is_of(scope))
     }
 
     /// Takes back the job that was pushed there, if it is the newest; whether it was.
@@ -263,14 +272,17 @@ impl Local {
         true
     }
 
-    pub(super) fn run_between_tasks(&self, job: Job, origin: Origin) {
+    pub(super) fn run_between_tasks(&self, job: Job, first: Origin) {
         self.remote().own.running.clear();
         self.jobs.is_at_one.set(true);
         self.offer_seat();
-        self.run_job(job, origin);
-        while let Some((job, origin)) = self.next_in_run(origin) {
+        let mut next = Some((job, first));
+        while let Some((job, origin)) = next {
+            self.jobs.credit.begin(job.scope());
             self.run_job(job, origin);
+            next = self.next_in_run(first);
         }
+        self.jobs.credit.settle();
         self.jobs.is_at_one.set(false);
         if self.is_aside.get() {
             self.come_back();
@@ -278,10 +290,10 @@ impl Local {
         self.jobs.ended_at.set(self.tick.get());
     }
 
-    /// What it would come to next if it began a new step: another job of its own, or of who had the last one. Its seat is
+    /// What it would come to next if it began a new step: another job of its own, or of who had the first one. Its seat is
     /// offered all the time, and not taken back and offered again in between; that would cost more than a small job
     /// does. Where seats are not offered, steps are those of one who waits for something, and looks after each.
-    fn next_in_run(&self, last: Origin) -> Option<(Job, Origin)> {
+    fn next_in_run(&self, first: Origin) -> Option<(Job, Origin)> {
         if !self.scheduler.config.lends_seats() {
             return None;
         }
@@ -296,8 +308,8 @@ impl Local {
         if let Some(job) = self.pop_job() {
             return Some((job, Origin::Here));
         }
-        match last {
-            Origin::Stolen(victim) => self.steal_job_of(victim).map(|job| (job, last)),
+        match first {
+            Origin::Stolen(victim) => self.steal_job_of(victim).map(|job| (job, first)),
             Origin::Here => None,
         }
     }
