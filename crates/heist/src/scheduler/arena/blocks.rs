@@ -53,6 +53,7 @@ impl Blocks {
     pub(super) fn abandon(&self) -> bool {
         if canary::BLOCKS_ABANDON_LOOKS.sings() {
             let waiting = self.waiting();
+            // Release: pairs with the Acquire in take_back_elsewhere().
             self.others.store(waiting, Ordering::Release);
             return waiting == 0;
         }
