@@ -39,6 +39,12 @@ pub(crate) const COUNT_DONE_RELAXED: Canary = Canary::new("count done relaxed");
 pub(crate) const COUNT_MERGE_BLIND: Canary = Canary::new("count merge blind");
 /// A scope's count starts at zero: others come to zero though the owner has not added its part.
 pub(crate) const COUNT_UNBIASED: Canary = Canary::new("count unbiased");
+/// Jobs that a worker spawns on credit were not counted ahead.
+pub(crate) const COUNT_AHEAD_FORGOTTEN: Canary = Canary::new("count ahead forgotten");
+/// A block counts as back before its job has left it.
+pub(crate) const BLOCKS_BACK_RELAXED: Canary = Canary::new("blocks back relaxed");
+/// Who leaves a chunk to others looks how many blocks they have, and says so afterwards.
+pub(crate) const BLOCKS_ABANDON_LOOKS: Canary = Canary::new("blocks abandon looks");
 /// A thief overwrites what a waiter has said when it says who it is.
 pub(crate) const LATCH_THIEF_STORES: Canary = Canary::new("latch thief stores");
 /// A worker goes to sleep without looking once more.

@@ -11,6 +11,7 @@
 //! | `sysmon` | the thread that finds out who is stuck |
 //! | `inject` | the shared queue |
 //! | `jobs` | jobs, and the queue for those from outside |
+//! | `arena` | memory for jobs that wait |
 //! | `pace` | how often a worker looks at the shared queue |
 //! | `idle` | who sleeps, who searches, who is woken |
 //! | `wake` | who is woken for what has come |
@@ -25,6 +26,7 @@
 //! | `metrics` | the sums of what is counted here and there |
 //! | `trace` | what is recorded here and there, and whose |
 
+mod arena;
 pub(crate) mod blocking;
 mod closing;
 mod identity;
@@ -50,6 +52,7 @@ mod waiting;
 mod wake;
 mod worker;
 
+pub(crate) use arena::Arena;
 pub use identity::Id;
 pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;

@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
+
+/// What takes so long does not end.
+const HANGS: Duration = Duration::from_secs(60);
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap()
@@ -53,6 +57,87 @@ fn a_million_jobs() {
         }
     });
     assert_eq!(sum.into_inner(), count);
+}
+
+/// J1: whatever a job captures comes to it whole, be it nothing, large, or aligned to more than memory for jobs is.
+#[test]
+fn j1_jobs_have_any_size_and_alignment() {
+    #[repr(align(64))]
+    struct Aligned([u8; 3]);
+    let rt = runtime(2);
+    let (ran, runs) = (AtomicUsize::new(0), heist_testing::scaled(20_000) as usize);
+    let add = |sum: usize| _ = ran.fetch_add(sum, Ordering::Relaxed);
+    let add = &add;
+    rt.handle().scope(|s| {
+        for n in 0..runs {
+            let byte = n as u8;
+            s.spawn(move |_| add(1));
+            let large = [byte; 1000];
+            s.spawn(move |_| add(usize::from(large.iter().all(|b| *b == byte))));
+            let odd = [byte; 13];
+            s.spawn(move |_| add(usize::from(odd == [byte; 13])));
+            let aligned = Aligned([byte; 3]);
+            s.spawn(move |_| {
+                let is_aligned = (&raw const aligned).addr() % 64 == 0;
+                add(usize::from(is_aligned && aligned.0 == [byte; 3]));
+            });
+        }
+    });
+    assert_eq!(ran.into_inner(), 4 * runs);
+}
+
+/// What is none of the scope's is not begun by its owner when all jobs of the scope have ended, though it has come since the
+/// scope was opened.
+#[test]
+fn j3_a_scope_that_is_over_is_left() {
+    let rt = runtime(1);
+    for _ in 0..100 {
+        let (is_over, early) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let handle = rt.handle().clone();
+        rt.handle().install(|| {
+            heist::scope(|s| {
+                let (is_over, early) = (Arc::clone(&is_over), Arc::clone(&early));
+                let owner = thread::current().id();
+                handle.spawn_detached(move || {
+                    // A spare worker may take it at any time.
+                    let is_owner = thread::current().id() == owner;
+                    early.fetch_add(
+                        usize::from(is_owner && is_over.load(Ordering::Relaxed) == 0),
+                        Ordering::Relaxed,
+                    );
+                });
+                (0..3).for_each(|_| s.spawn(|_| ()));
+            });
+            is_over.store(1, Ordering::Relaxed);
+        });
+        assert_eq!(early.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// J2: a worker tells a scope of the jobs that it has ended before it begins something else, which may wait for the scope.
+#[test]
+fn j2_a_scope_is_told_before_something_else_begins() {
+    let rt = runtime(2);
+    for _ in 0..20 {
+        let (stolen, is_stolen) = channel::<()>();
+        let (over, is_over) = channel::<()>();
+        let (told, has_waited) = channel();
+        let handle = rt.handle().clone();
+        rt.handle().install(move || {
+            heist::scope(move |s| {
+                s.spawn(move |s| {
+                    // The newest first: this one comes last, on the same worker.
+                    let wait = move || told.send(is_over.recv_timeout(HANGS)).unwrap();
+                    handle.spawn_detached(wait);
+                    (0..3).for_each(|_| s.spawn(|_| ()));
+                    stolen.send(()).unwrap();
+                });
+                is_stolen.recv().unwrap();
+            });
+            over.send(()).unwrap();
+        });
+        assert_eq!(has_waited.recv().unwrap(), Ok(()));
+    }
 }
 
 /// A chain of spawns does not deepen the stack.

@@ -2,6 +2,7 @@
 
 use super::latch::Latch;
 use crate::canary;
+use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicU64, Ordering};
 use std::cell::Cell;
 
@@ -12,14 +13,19 @@ mod loom_tests;
 /// less than nothing, as jobs end elsewhere than they were spawned; the sum of both is right. The scope, and this with
 /// it, may go as soon as that is zero (J2).
 pub(super) struct Count {
-    /// What the owner has counted. Touched by its thread alone. Wraps.
-    own: Cell<u64>,
-    /// Whether it has been added to `others`: then the owner counts there, too.
-    is_merged: Cell<bool>,
+    /// What the owner has counted. In lines that are touched by its thread alone: it counts all the time.
+    own: CachePadded<Own>,
     /// What all others have counted, and [`BIAS`] until the owner has added its part. Wraps.
-    others: AtomicU64,
+    others: CachePadded<AtomicU64>,
     /// Set when `others` has come to 0.
     latch: Latch,
+}
+
+struct Own {
+    /// Wraps.
+    count: Cell<u64>,
+    /// Whether it has been added to `others`: then the owner counts there, too.
+    is_merged: Cell<bool>,
 }
 
 /// So far from 0 that no number of jobs reaches it: until the owner has added its part, others do not come to 0.
@@ -32,9 +38,8 @@ fn bias() -> u64 {
 impl Count {
     pub(super) fn new() -> Self {
         Count {
-            own: Cell::new(0),
-            is_merged: Cell::new(false),
-            others: AtomicU64::new(bias()),
+            own: CachePadded::new(Own { count: Cell::new(0), is_merged: Cell::new(false) }),
+            others: CachePadded::new(AtomicU64::new(bias())),
             latch: Latch::new(),
         }
     }
@@ -45,12 +50,20 @@ impl Count {
     /// `by_owner` on the owner's thread alone.
     #[inline]
     pub(super) unsafe fn add(&self, by_owner: bool) {
-        if by_owner && !self.is_merged.get() {
-            self.own.set(self.own.get().wrapping_add(1));
+        if by_owner && !self.own.is_merged.get() {
+            self.own.count.set(self.own.count.get().wrapping_add(1));
         } else {
-            // Relaxed: who spawns is counted itself, or is the owner, who has not begun to wait.
-            self.others.fetch_add(1, Ordering::Relaxed);
+            self.add_ahead(1);
         }
+    }
+
+    /// So many more jobs, of which some may not be spawned: then they are [ended](Self::done_all) without it.
+    pub(super) fn add_ahead(&self, jobs: u64) {
+        if canary::COUNT_AHEAD_FORGOTTEN.sings() {
+            return;
+        }
+        // Relaxed: who spawns is counted itself, or is the owner, who has not begun to wait.
+        self.others.fetch_add(jobs, Ordering::Relaxed);
     }
 
     /// A job has ended. If that was the last, and the owner waits for the latch, it has to be [`set`](Self::set); else all
@@ -61,12 +74,18 @@ impl Count {
     #[inline]
     #[must_use = "the owner may wait for it"]
     pub(super) unsafe fn done(&self, by_owner: bool) -> bool {
-        if by_owner && !self.is_merged.get() {
-            self.own.set(self.own.get().wrapping_sub(1));
+        if by_owner && !self.own.is_merged.get() {
+            self.own.count.set(self.own.count.get().wrapping_sub(1));
             return false;
         }
+        self.done_all(1)
+    }
+
+    /// The same for so many at once, that others have counted.
+    #[must_use = "the owner may wait for it"]
+    pub(super) fn done_all(&self, jobs: u64) -> bool {
         // AcqRel: pairs with itself, and with the Acquire in is_over(): what jobs did is visible to the owner.
-        self.others.fetch_sub(1, canary::COUNT_DONE_RELAXED.weakens(Ordering::AcqRel)) == 1
+        self.others.fetch_sub(jobs, canary::COUNT_DONE_RELAXED.weakens(Ordering::AcqRel)) == jobs
     }
 
     /// After [`done`](Self::done) has said so.
@@ -79,11 +98,11 @@ impl Count {
     /// # Safety
     /// On the owner's thread.
     pub(super) unsafe fn is_over(&self) -> bool {
-        if self.is_merged.get() {
+        if self.own.is_merged.get() {
             return self.latch.is_set();
         }
         // Acquire: pairs with the AcqRel in done().
-        self.others.load(Ordering::Acquire).wrapping_add(self.own.get()) == bias()
+        self.others.load(Ordering::Acquire).wrapping_add(self.own.count.get()) == bias()
     }
 
     /// The owner adds its part. From now on the last job to end has the [`latch`](Self::latch) set; if there is none, it
@@ -92,10 +111,10 @@ impl Count {
     /// # Safety
     /// On the owner's thread.
     pub(super) unsafe fn merge(&self) {
-        if self.is_merged.replace(true) {
+        if self.own.is_merged.replace(true) {
             return;
         }
-        let rest = bias().wrapping_sub(self.own.get());
+        let rest = bias().wrapping_sub(self.own.count.get());
         // AcqRel: as in done().
         let is_last = self.others.fetch_sub(rest, Ordering::AcqRel) == rest;
         if is_last && !canary::COUNT_MERGE_BLIND.sings() {

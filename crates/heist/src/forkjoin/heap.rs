@@ -1,7 +1,7 @@
 //! A job in a block of its own.
 
 use crate::env::quietly;
-use crate::scheduler::{Header, How, Job, Local, OfScope, Origin};
+use crate::scheduler::{Arena, Header, How, Job, Local, OfScope, Origin};
 use crate::task::memory;
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -51,7 +51,40 @@ pub(super) unsafe fn new<W: Work>(work: W) -> Job {
     unsafe { Job::new(block.cast()) }
 }
 
+/// The same for a job that this worker is about to push.
+///
+/// # Safety
+/// As [`new`].
+#[inline]
+pub(super) unsafe fn new_on<W: Work>(local: &Local, work: W) -> Job {
+    const { assert!(W::IS_MANDATORY) };
+    let layout = Layout::new::<HeapJob<W>>();
+    if !Arena::has(layout) {
+        // SAFETY: (J1) passed on to the caller.
+        return unsafe { new(work) };
+    }
+    let block = local.arena().allocate(layout).cast::<HeapJob<W>>();
+    // SAFETY: (J1) just allocated for it.
+    unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::HOW_IN_ARENA), work }) };
+    // SAFETY: (J1) as in new().
+    unsafe { Job::new(block.cast()) }
+}
+
 impl<W: Work> HeapJob<W> {
+    const HOW_IN_ARENA: How =
+        How { run: Self::run_in_arena, refuse: |_| false, is_framed: false, scope: Self::scope };
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn run_in_arena(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+        let job = header.cast::<Self>();
+        // SAFETY: (J1) made by new_on(), and this was the one right to run it.
+        let work = unsafe { job.read() }.work;
+        // SAFETY: (J1) allocated for this layout, and empty now.
+        unsafe { Arena::free(worker.map(Local::arena), job.cast(), Layout::new::<Self>()) };
+        work.run(worker);
+    }
+
     const HOW: How =
         How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: Self::scope };
 
@@ -75,7 +108,7 @@ impl<W: Work> HeapJob<W> {
     /// # Safety
     /// As [`Job::new`] was promised.
     unsafe fn scope(header: NonNull<Header>) -> Option<OfScope> {
-        // SAFETY: (J1) made by new(), and nobody has run it.
+        // SAFETY: (J1) made by new() or new_on(), and nobody has run it.
         unsafe { header.cast::<Self>().as_ref() }.work.scope()
     }
 

@@ -121,9 +121,14 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let job = || {
-            // SAFETY: (J2) the scope is not left before the job has ended, and `f` outlives it.
-            unsafe { heap::new(Spawned { scope: self, f }) }
+        let job = |local: Option<&Local>| {
+            let work = Spawned { scope: self, f };
+            match local {
+                // SAFETY: (J2) the scope is not left before the job has ended, and `f` outlives it.
+                Some(local) => unsafe { heap::new_on(local, work) },
+                // SAFETY: (J2) as above.
+                None => unsafe { heap::new(work) },
+            }
         };
         // SAFETY: (J2) as above.
         with_here(|local| unsafe { self.tally.spawn(local, job) });

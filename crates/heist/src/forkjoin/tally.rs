@@ -11,9 +11,12 @@ use heist_deque::deque::Mark;
 use heist_sync::{AtomicBool, Ordering};
 use std::any::Any;
 use std::panic;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+/// So many jobs a worker counts at once. Guessed: so few that the count does not run over, and so many that it does not matter.
+const AHEAD: u64 = 256;
 
 /// What a scope knows of its jobs. It lies in the frame of the scope's owner: whoever has ended the last job
 /// touches it no more (J2).
@@ -56,19 +59,37 @@ impl Tally {
         local.is_some_and(|local| ptr::eq(local, self.owner))
     }
 
-    /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of this worker, if it is one of
-    /// the scope's runtime, or to the inbox.
+    /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of this worker, which it is made for, if it is
+    /// one of the scope's runtime, or to the inbox.
     ///
     /// # Safety
     /// As [`Job::new`]; the scope may be used until it was run.
     #[inline]
-    pub(super) unsafe fn spawn(&self, local: Option<&Local>, job: impl FnOnce() -> Job) {
+    pub(super) unsafe fn spawn(
+        &self,
+        local: Option<&Local>,
+        job: impl FnOnce(Option<&Local>) -> Job,
+    ) {
         let local = local.filter(|local| local.is_of(self.handle.scheduler()));
-        // SAFETY: (J2) on the owner's thread, if it says so.
-        unsafe { self.count.add(self.is_owner(local)) };
+        self.add(local);
         match local {
-            Some(local) => drop(local.push_job(job())),
-            None => submit(&self.handle, job()),
+            Some(local) => _ = local.push_job(job(Some(local))),
+            None => submit(&self.handle, job(None)),
+        }
+    }
+
+    #[inline]
+    fn add(&self, local: Option<&Local>) {
+        let is_owner = self.is_owner(local);
+        match local.and_then(|local| local.credit_of(self.address())) {
+            Some(credit) if !is_owner => {
+                if !credit.take() {
+                    self.count.add_ahead(AHEAD);
+                    credit.put(AHEAD - 1);
+                }
+            }
+            // SAFETY: (J2) on the owner's thread, if it says so.
+            _ => unsafe { self.count.add(is_owner) },
         }
     }
 
@@ -93,11 +114,32 @@ impl Tally {
     /// A job has ended, on this worker. The scope may be gone afterwards.
     #[inline]
     pub(super) fn done(&self, local: Option<&Local>) {
-        // SAFETY: (J2) on the owner's thread, if it says so.
-        if unsafe { self.count.done(self.is_owner(local)) } {
-            let waiter = self.waiter.clone();
-            self.count.set(|| waiter.unpark());
+        let is_owner = self.is_owner(local);
+        match local.and_then(|local| local.credit_of(self.address())) {
+            Some(credit) if !is_owner => credit.put(1),
+            // SAFETY: (J2) on the owner's thread, if it says so.
+            _ if unsafe { self.count.done(is_owner) } => self.end(),
+            _ => {}
         }
+    }
+
+    /// So many jobs of the scope at this address have ended. It may be gone afterwards.
+    ///
+    /// # Safety
+    /// They were counted there, and have not been.
+    unsafe fn settle(tally: *const (), jobs: u64) {
+        // SAFETY: (J2) the scope is not left before they have.
+        let tally = unsafe { &*tally.cast::<Tally>() };
+        if tally.count.done_all(jobs) {
+            tally.end();
+        }
+    }
+
+    /// That was the last.
+    #[cold]
+    fn end(&self) {
+        let waiter = self.waiter.clone();
+        self.count.set(|| waiter.unpark());
     }
 
     /// Waits until all jobs have ended, on the thread that opened the scope. `local` is its worker.
@@ -114,21 +156,46 @@ impl Tally {
         };
         // SAFETY: (J2) the owner's thread.
         let is_over = || unsafe { self.count.is_over() };
-        // What lies deeper is none of the scope's (J3).
-        let newer = || self.mark.and_then(|mark| local.pop_job_since(mark));
-        let help = || newer().map(|job| (job, Origin::Here)).or_else(|| self.take_left_job());
+        let help = || self.run_newer(local).or_else(|| self.take_left_job());
         wait_until(local, is_over, fall_asleep, help);
+    }
+
+    /// Runs the scope's jobs that lie at the end of its owner's deque, one after another: as long as there is one it is not over,
+    /// and nobody need look at what others have counted, who count all the time. Another job that has come since the
+    /// scope was opened is left to the caller.
+    fn run_newer(&self, local: &Local) -> Option<(Job, Origin)> {
+        let mut has_run = false;
+        // A call comes first; see wait_until().
+        while !(has_run && local.is_called()) {
+            // What lies deeper is none of the scope's (J3).
+            let job = self.mark.and_then(|mark| local.pop_job_since(mark))?;
+            if self.is_own(&job) {
+                local.run_help(job);
+                has_run = true;
+            } else if has_run {
+                // First it has to be seen whether the scope is over by now.
+                local.push_job(job);
+                break;
+            } else {
+                return Some((job, Origin::Here));
+            }
+        }
+        None
     }
 
     /// When the runtime goes down: one of its jobs that nobody may come for.
     fn take_left_job(&self) -> Option<(Job, Origin)> {
-        let is_own = |job: &Job| job.scope().is_some_and(|scope| scope.tally == self.address());
-        self.handle.scheduler().take_left_job(is_own)
+        self.handle.scheduler().take_left_job(|job| self.is_own(job))
+    }
+
+    fn is_own(&self, job: &Job) -> bool {
+        job.scope().is_some_and(|scope| scope.tally == self.address())
     }
 
     /// What its jobs tell of it.
     pub(super) fn of_scope(&self) -> Option<OfScope> {
-        Some(OfScope { tally: self.address(), waiter: self.waiter.parker() })
+        let waiter = self.waiter.parker().map(NonNull::from);
+        Some(OfScope { tally: self.address(), waiter, settle: Self::settle })
     }
 
     fn address(&self) -> *const () {

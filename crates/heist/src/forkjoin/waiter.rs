@@ -37,9 +37,9 @@ impl Waiter {
     }
 
     /// Where it sleeps, if not on a seat.
-    pub(super) fn parker(&self) -> Option<Arc<Parker>> {
+    pub(super) fn parker(&self) -> Option<&Parker> {
         match self {
-            Waiter::Parked(parker) => Some(Arc::clone(parker)),
+            Waiter::Parked(parker) => Some(parker),
             Waiter::Seated(..) => None,
         }
     }

@@ -1,12 +1,11 @@
 //! Jobs as the scheduler sees them: something that a worker runs, once. What they are, and who waits for
 //! them, is the business of `forkjoin`; the protocol is told in `../forkjoin/README.md`.
 
-use super::worker::Local;
+use super::worker::{Local, Settle};
 use crate::env::Parker;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// What a job begins with: how it is run, and how it is turned away.
 pub(crate) struct Header {
@@ -28,8 +27,11 @@ pub(crate) struct How {
 pub(crate) struct OfScope {
     /// Where it keeps its count.
     pub(crate) tally: *const (),
-    /// Where who has opened it sleeps, if not on a seat: all seats are woken when the runtime goes down.
-    pub(crate) waiter: Option<Arc<Parker>>,
+    /// Where who has opened it sleeps, if not on a seat: all seats are woken when the runtime goes down. Alive as long as
+    /// the job has not ended.
+    pub(crate) waiter: Option<NonNull<Parker>>,
+    /// Tells it what was counted by a worker alone.
+    pub(crate) settle: Settle,
 }
 
 /// Where a job was taken from.
@@ -86,6 +88,7 @@ impl Job {
     }
 
     /// The scope that it is of.
+    #[inline]
     pub(crate) fn scope(&self) -> Option<OfScope> {
         // SAFETY: (J1) alive until it has been run or refused.
         let how = unsafe { self.0.as_ref() }.how;
@@ -189,7 +192,10 @@ impl Inbox {
         self.publish(&list);
         // Who waits for one of those may be the only one who could run it.
         let scopes = list.jobs.iter().filter_map(|(job, _)| job.scope());
-        scopes.filter_map(|scope| scope.waiter).for_each(|waiter| waiter.unpark());
+        // SAFETY: (J2) nobody takes the job out of the list meanwhile, so its scope is not left.
+        scopes
+            .filter_map(|scope| scope.waiter)
+            .for_each(|waiter| unsafe { waiter.as_ref() }.unpark());
     }
 
     /// With the lock held, so that lengths are written in the order in which the list was changed.

@@ -195,6 +195,14 @@ impl Seat {
         self.word.load(Ordering::Relaxed) == u64::from(worker)
     }
 
+    /// The same, whether or not it has [begun a job](Self::begin_job).
+    #[inline]
+    pub(super) fn is_left_to(&self, worker: u32) -> bool {
+        self.barrier.light();
+        // Relaxed: as in is_undisturbed().
+        self.word.load(Ordering::Relaxed) & !AT_JOB == u64::from(worker)
+    }
+
     /// Somebody asks something of `worker`: it answers, between two tasks.
     #[cold]
     pub(super) fn answer(&self, worker: u32) -> Disturbance {

@@ -1,5 +1,6 @@
 //! A worker: one thread's queues, and what it does next.
 
+mod credit;
 mod jobs;
 mod pinned;
 mod rest;
@@ -18,6 +19,7 @@ use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList, coop};
 use crate::trace::{self, EventKind, PollSource, Scribe};
+pub(crate) use credit::Settle;
 use heist_deque::ring::{self, Full};
 use jobs::Jobs;
 pub(crate) use jobs::with_here;

@@ -90,6 +90,44 @@ fn a_stolen_job_spawns() {
     thief.join().unwrap();
 }
 
+/// A thief counts ahead, and tells at its end what is left; the job that it spawns is stolen, too, and ends before or after.
+fn a_thief_counts_ahead() {
+    let scope = Scope::new();
+    // SAFETY: (J2) the owner's thread.
+    unsafe { scope.count.add(true) };
+    let thief = {
+        let scope = Arc::clone(&scope);
+        loom::thread::spawn(move || {
+            scope.count.add_ahead(3);
+            let other = {
+                let scope = Arc::clone(&scope);
+                loom::thread::spawn(move || scope.run_elsewhere(1))
+            };
+            // SAFETY: (J2) the owner reads it when the job has ended.
+            scope.traces[0].with_mut(|trace| unsafe { *trace = 1 });
+            // The two that were not spawned, and this one.
+            if scope.count.done_all(3) {
+                scope.count.set(|| scope.parker.unpark());
+            }
+            other.join().unwrap();
+        })
+    };
+    scope.wait(true);
+    assert_eq!(scope.sum(), 2);
+    thief.join().unwrap();
+}
+
+#[test]
+fn j2_the_owner_waits_for_what_was_counted_ahead() {
+    loom::model(a_thief_counts_ahead);
+}
+
+#[test]
+#[should_panic]
+fn canary_ahead_forgotten() {
+    canary::COUNT_AHEAD_FORGOTTEN.model(a_thief_counts_ahead);
+}
+
 #[test]
 fn j2_the_owner_waits_for_what_was_stolen() {
     loom::model(|| one_is_stolen(true));

@@ -1,7 +1,9 @@
 //! A worker's jobs: its deque, when jobs have their turn, and how it waits for one that others have.
 
+use super::credit::Credit;
 use super::{Entered, LOCAL, Local, Step, Worker};
 use crate::env::Parker;
+use crate::scheduler::arena::Arena;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
 use crate::trace::EventKind;
@@ -19,6 +21,9 @@ const TASKS_PER_JOB: u32 = 60;
 /// What a worker keeps of its jobs.
 pub(super) struct Jobs {
     deque: UnsafeCell<deque::Owner<Job>>,
+    /// Where those of them lie that are of scopes.
+    arena: Arena,
+    credit: Credit,
     /// After so many more ticks it is a job's turn.
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
@@ -33,6 +38,8 @@ impl Jobs {
     pub(super) fn new(deque: deque::Owner<Job>) -> Self {
         Jobs {
             deque: UnsafeCell::new(deque),
+            arena: Arena::new(),
+            credit: Credit::new(),
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
@@ -61,6 +68,18 @@ impl Local {
         });
         self.scheduler.notify_of_job();
         mark
+    }
+
+    /// Memory for the jobs that are pushed here.
+    #[inline(always)]
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.jobs.arena
+    }
+
+    /// Where it counts the jobs of this scope, if not there.
+    #[inline(always)]
+    pub(crate) fn credit_of(&self, scope: *const ()) -> Option<&Credit> {
+        Some(&self.jobs.credit).filter(|credit| credit.is_of(scope))
     }
 
     /// Takes back the job that was pushed there, if it is the newest; whether it was.
@@ -252,16 +271,46 @@ impl Local {
         true
     }
 
-    pub(super) fn run_between_tasks(&self, job: Job, origin: Origin) {
+    pub(super) fn run_between_tasks(&self, job: Job, first: Origin) {
         self.remote().own.running.clear();
         self.jobs.is_at_one.set(true);
         self.offer_seat();
-        self.run_job(job, origin);
+        let mut next = Some((job, first));
+        while let Some((job, origin)) = next {
+            self.jobs.credit.begin(job.scope());
+            self.run_job(job, origin);
+            next = self.next_in_run(first);
+        }
+        self.jobs.credit.settle();
         self.jobs.is_at_one.set(false);
         if self.is_aside.get() {
             self.come_back();
         }
         self.jobs.ended_at.set(self.tick.get());
+    }
+
+    /// What it would come to next if it began a new step: another job of its own, or of who had the first one. Its seat is
+    /// offered all the time, and not taken back and offered again in between; that would cost more than a small job
+    /// does. Where seats are not offered, steps are those of one who waits for something, and looks after each.
+    fn next_in_run(&self, first: Origin) -> Option<(Job, Origin)> {
+        if !self.scheduler.config.lends_seats() {
+            return None;
+        }
+        self.next_tick();
+        let is_undisturbed = !self.is_aside.get() && self.seat().is_left_to(self.number());
+        // Whatever comes before jobs, or would have been looked for in between (W1, F3), ends the run.
+        let left = self.until_turn.get().checked_sub(1).filter(|_| is_undisturbed)?;
+        if self.remote().has_own() || self.scheduler.has_tasks() {
+            return None;
+        }
+        self.until_turn.set(left);
+        if let Some(job) = self.pop_job() {
+            return Some((job, Origin::Here));
+        }
+        match first {
+            Origin::Stolen(victim) => self.steal_job_of(victim).map(|job| (job, first)),
+            Origin::Here => None,
+        }
     }
 
     /// Whether it has begun nothing since its last job but to look for something.
@@ -350,6 +399,21 @@ impl Local {
         self.remote().calls.pop().map(|(call, _)| call)
     }
 
+    /// Whether there is such a job.
+    #[inline]
+    pub(crate) fn is_called(&self) -> bool {
+        !self.remote().calls.is_empty()
+    }
+
+    /// Runs one of its own jobs that belongs to what it waits for.
+    pub(crate) fn run_help(&self, job: Job) {
+        if self.is_fixed() {
+            // It may have searched meanwhile.
+            self.go_on();
+        }
+        self.run_job(job, Origin::Here);
+    }
+
     /// Offers a job that it has taken to all others; it comes back when the runtime goes down.
     pub(crate) fn offer(&self, job: Job, origin: Origin) -> Result<(), Job> {
         self.scheduler.jobs.push(job, origin)?;
@@ -385,7 +449,7 @@ impl Local {
     /// Sleeps on its seat, unless it `is_over`, for about so long or until it is unparked by
     /// [`wake_waiter`](Self::wake_waiter).
     pub(crate) fn nap(&self, duration: Duration, is_over: impl Fn() -> bool) {
-        if !is_over() && self.remote().calls.is_empty() {
+        if !is_over() && !self.is_called() {
             self.remote().waiter.park_timeout(duration);
         }
     }
@@ -397,8 +461,7 @@ impl Local {
         if lends {
             self.leave_seat();
         }
-        let is_called = || !self.remote().calls.is_empty();
-        while !is_over() && !is_called() && self.is_going_down() == was_going_down {
+        while !is_over() && !self.is_called() && self.is_going_down() == was_going_down {
             self.remote().waiter.park();
         }
         if lends {

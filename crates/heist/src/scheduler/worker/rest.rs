@@ -55,6 +55,7 @@ impl Local {
         if else_to_do() || self.finds_while_waiting() {
             return;
         }
+        self.arena().rest();
         let threads = self.scheduler.blocking.threads();
         threads.parking();
         if !self.turn_a_stale_reactor() {

@@ -1,0 +1,179 @@
+//! Chunks come and go.
+
+use super::*;
+use std::collections::VecDeque;
+use std::sync::mpsc;
+use std::thread;
+
+const BLOCK: Layout = Layout::new::<[u64; 60]>();
+
+/// So many of these fill a chunk.
+const IN_CHUNK: usize = (CHUNK - size_of::<Chunk>()) / BLOCK.size();
+
+/// What its owner has given, with a number in each block.
+struct Given(NonNull<u8>, u64);
+
+// SAFETY: (J1) a block may come back from anywhere.
+unsafe impl Send for Given {}
+
+impl Given {
+    fn new(arena: &Arena, number: u64) -> Self {
+        let block = arena.allocate(BLOCK);
+        // SAFETY: (J1) just allocated for it.
+        unsafe { block.cast::<[u64; 60]>().write([number; 60]) };
+        Given(block, number)
+    }
+
+    /// Looks whether somebody else got the same memory.
+    fn give_back(self, arena: Option<&Arena>) {
+        // SAFETY: (J1) written above.
+        assert_eq!(unsafe { self.0.cast::<[u64; 60]>().read() }, [self.1; 60]);
+        // SAFETY: (J1) given by an arena, and used no more.
+        unsafe { Arena::free(arena, self.0, BLOCK) };
+    }
+}
+
+fn chunks(arena: &Arena) -> usize {
+    let below = |chunk: &NonNull<Chunk>| {
+        // SAFETY: (J1) a chunk of the list is alive.
+        unsafe { chunk.as_ref() }.below.get()
+    };
+    std::iter::successors(arena.top.get(), below).count()
+}
+
+#[test]
+fn the_newest_block_is_used_again() {
+    let arena = Arena::new();
+    let first = Given::new(&arena, 0);
+    let (second, address) = (Given::new(&arena, 1), arena.next.get());
+    second.give_back(Some(&arena));
+    let again = Given::new(&arena, 2);
+    assert_eq!(arena.next.get(), address);
+    again.give_back(Some(&arena));
+    first.give_back(Some(&arena));
+    assert_eq!(chunks(&arena), 1);
+}
+
+/// As a scope with very many jobs: all wait, and then the newest goes first.
+#[test]
+fn what_grew_shrinks_again() {
+    let arena = Arena::new();
+    let mut all: Vec<_> =
+        (0..10 * IN_CHUNK as u64).map(|number| Given::new(&arena, number)).collect();
+    assert_eq!(chunks(&arena), 10);
+    while let Some(given) = all.pop() {
+        given.give_back(Some(&arena));
+    }
+    assert_eq!(chunks(&arena), 1);
+    // At the edge of a chunk nothing comes and goes but the one that is kept.
+    let full: Vec<_> = (0..IN_CHUNK as u64).map(|number| Given::new(&arena, number)).collect();
+    let spare = arena.spare.get();
+    for number in 0..3 {
+        let given = Given::new(&arena, number);
+        assert_eq!((arena.top.get(), chunks(&arena)), (spare, 2));
+        given.give_back(Some(&arena));
+    }
+    full.into_iter().for_each(|given| given.give_back(Some(&arena)));
+}
+
+/// The top chunk was used up and comes back whole: it is begun anew, and the one below is as it was.
+#[test]
+fn a_chunk_is_begun_anew() {
+    let arena = Arena::new();
+    let fill = || (0..IN_CHUNK as u64).map(|number| Given::new(&arena, number)).collect::<Vec<_>>();
+    let mut below = fill();
+    let last = below[IN_CHUNK - 1].0;
+    for _ in 0..3 {
+        fill().into_iter().for_each(|given| given.give_back(None));
+    }
+    assert_eq!(chunks(&arena), 2);
+    below.pop().unwrap().give_back(Some(&arena));
+    below.push(Given::new(&arena, 0));
+    assert_eq!((below[IN_CHUNK - 1].0, chunks(&arena)), (last, 1));
+    below.into_iter().for_each(|given| given.give_back(Some(&arena)));
+}
+
+/// As a job that spawns for ever, and thieves that keep up: the oldest come back first, to others, and some wait at any
+/// time.
+#[test]
+fn what_thieves_take_is_used_again() {
+    let arena = Arena::new();
+    let mut waiting = VecDeque::new();
+    for number in 0..100 * IN_CHUNK as u64 {
+        waiting.push_back(Given::new(&arena, number));
+        if waiting.len() > IN_CHUNK / 2 {
+            waiting.pop_front().unwrap().give_back(None);
+        }
+        assert!(chunks(&arena) <= 4, "{} chunks", chunks(&arena));
+    }
+    waiting.into_iter().for_each(|given| given.give_back(None));
+}
+
+/// One that waits for long does not keep all that came after it.
+#[test]
+fn an_old_block_keeps_its_own_chunk() {
+    let arena = Arena::new();
+    let old = Given::new(&arena, 0);
+    let mut waiting = VecDeque::new();
+    for number in 0..100 * IN_CHUNK as u64 {
+        waiting.push_back(Given::new(&arena, number));
+        if waiting.len() > 3 * IN_CHUNK {
+            waiting.pop_front().unwrap().give_back((number % 2 == 0).then_some(&arena));
+        }
+        assert!(chunks(&arena) <= 9, "{} chunks", chunks(&arena));
+    }
+    waiting.into_iter().for_each(|given| given.give_back(None));
+    arena.rest();
+    assert_eq!(chunks(&arena), 2);
+    old.give_back(None);
+    arena.rest();
+    assert_eq!(chunks(&arena), 1);
+}
+
+/// The last block of an arena that is gone frees the chunk (a leak, or a second free, is seen by checkers).
+#[test]
+fn blocks_outlive_their_arena() {
+    let (sender, receiver) = mpsc::channel::<Given>();
+    let other = thread::spawn(move || {
+        let arena = Arena::new();
+        receiver.into_iter().for_each(|given| given.give_back(Some(&arena)));
+    });
+    for round in 0..20 {
+        let arena = Arena::new();
+        let own: Vec<_> = (0..round).map(|number| Given::new(&arena, number)).collect();
+        (0..2 * IN_CHUNK as u64)
+            .for_each(|number| sender.send(Given::new(&arena, number)).unwrap());
+        own.into_iter().for_each(|given| given.give_back(Some(&arena)));
+    }
+    drop(sender);
+    other.join().unwrap();
+}
+
+/// Against a list: any block may come back at any time, from here or from elsewhere.
+#[test]
+fn blocks_are_apart() {
+    let arena = Arena::new();
+    let mut state = 7_u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let mut waiting = Vec::new();
+    for number in 0..50_000 {
+        match random(5) {
+            0..=1 => waiting.push(Given::new(&arena, number)),
+            2 => waiting.extend((0..20).map(|more| Given::new(&arena, number << 8 | more))),
+            _ if waiting.is_empty() => arena.rest(),
+            3 => (0..waiting.len().min(20)).for_each(|_| {
+                waiting.pop().unwrap().give_back(Some(&arena));
+            }),
+            _ => {
+                let index = random(waiting.len());
+                waiting.remove(index).give_back((random(2) == 0).then_some(&arena));
+            }
+        }
+    }
+    waiting.into_iter().for_each(|given| given.give_back(None));
+    arena.rest();
+    assert_eq!(chunks(&arena), 1);
+}
