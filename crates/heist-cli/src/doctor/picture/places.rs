@@ -79,7 +79,7 @@ impl Places {
         let place = self.get_mut(poll.place);
         place.polls += 1;
         place.lengths.add(poll.took);
-        place.busy += poll.took;
+        place.busy += poll.work();
         place.done += u64::from(poll.outcome == Some(Outcome::Done));
     }
 
