@@ -4,7 +4,7 @@ mod healthy;
 mod load;
 mod sick;
 
-use crate::programs::{expect, expect_nothing};
+use crate::programs::{expect, expect_any, expect_nothing};
 
 #[test]
 fn a_dispatcher_that_prepares_everything() {
@@ -63,7 +63,8 @@ fn more_closures_than_threads() {
 
 #[test]
 fn a_client_that_asks_an_actor_again_and_again() {
-    expect(&sick::ASKS_ACTOR, "lifo-ping-pong", &[]);
+    // Without a core for each, thieves may pull the two apart again and again.
+    expect_any(&sick::ASKS_ACTOR, &["lifo-ping-pong", "imbalance-too-short"]);
 }
 
 #[test]

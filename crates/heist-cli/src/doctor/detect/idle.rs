@@ -6,8 +6,8 @@ use super::{Detector, share, share_of_time};
 use heist::trace::{PollSource, TaskId};
 use std::time::Duration;
 
-/// From so long a wait on. Guessed: ten times a wake-up on a busy machine.
-const WAIT: Duration = Duration::from_millis(1);
+/// From so long a wait on. Guessed: longer than a poll that takes a whole channel of small messages.
+const WAIT: Duration = Duration::from_millis(2);
 /// So often. Guessed.
 const TIMES: u64 = 20;
 /// And so many of all polls began after such a wait. Guessed.
@@ -60,7 +60,7 @@ impl Detector for IdleBesideWork {
         let (task, place) = self.task.unwrap_or((TaskId(0), PlaceId::UNKNOWN));
         vec![
             Finding::new("idle-beside-work", Severity::Problem, sentence, advice)
-                .count("waits of 1 ms or more beside an idle worker", self.times)
+                .count("waits of 2 ms or more beside an idle worker", self.times)
                 .count("of these in a LIFO slot", self.in_slot)
                 .share("of all polls", share(self.times, self.polls))
                 .time("longest", self.longest)

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// Programs have fewer lines that spawn. What comes after these is counted as one.
 const PLACES: usize = 4096;
+/// Polls as long as this are always timed, and longer than it takes to wake a thief. Guessed.
+const LONG: Duration = Duration::from_micros(20);
 /// So many tasks of each are named.
 const EXAMPLES: usize = 3;
 
@@ -28,6 +30,8 @@ pub(in crate::doctor) struct Place {
     pub(in crate::doctor) polls: u64,
     pub(in crate::doctor) lengths: Lengths,
     pub(in crate::doctor) busy: Duration,
+    /// Of this, in polls that were timed and are worth a thief's while.
+    pub(in crate::doctor) in_long: Duration,
     pub(in crate::doctor) done: u64,
     pub(in crate::doctor) woken: u64,
     /// Polls cut short for want of budget.
@@ -79,7 +83,10 @@ impl Places {
         let place = self.get_mut(poll.place);
         place.polls += 1;
         place.lengths.add(poll.took);
-        place.busy += poll.took;
+        place.busy += poll.work();
+        if poll.is_exact && poll.took >= LONG {
+            place.in_long += poll.work();
+        }
         place.done += u64::from(poll.outcome == Some(Outcome::Done));
     }
 
