@@ -1,6 +1,6 @@
 //! Pools: their threads, and what they promise that heist's own runtimes do not.
 
-use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
+use rayon_core::{Scope, ThreadPool, ThreadPoolBuilder, Yield};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -146,4 +146,29 @@ fn breadth_first_spawns_in_order() {
         }
     });
     assert_eq!(receiver.iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+}
+
+/// One thread takes what was spawned last, whichever of two scopes it is of; and who has waited for the inner one goes on
+/// when that is over, before it takes more.
+#[test]
+fn scopes_within_scopes_run_the_newest_first() {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let order = pool.install(|| {
+        let order = Mutex::new(Vec::new());
+        rayon_core::scope(|outer| {
+            let number = |n: i32| {
+                let order = &order;
+                move |_: &Scope<'_>| order.lock().unwrap().push(n)
+            };
+            outer.spawn(number(0));
+            rayon_core::scope(|inner| {
+                inner.spawn(number(-1));
+                outer.spawn(number(1));
+                inner.spawn(number(-2));
+            });
+            outer.spawn(number(2));
+        });
+        order.into_inner().unwrap()
+    });
+    assert_eq!(order, [-2, 1, -1, 2, 0]);
 }

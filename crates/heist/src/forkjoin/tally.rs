@@ -172,13 +172,15 @@ impl Tally {
             if self.is_own(&job) {
                 local.run_help(job);
                 has_run = true;
-            } else if has_run {
-                // First it has to be seen whether the scope is over by now.
+                continue;
+            }
+            // SAFETY: (J2) the owner's thread.
+            if has_run && unsafe { self.count.is_over() } {
+                // It is no longer waited for.
                 local.push_job(job);
                 break;
-            } else {
-                return Some((job, Origin::Here));
             }
+            return Some((job, Origin::Here));
         }
         None
     }

@@ -82,6 +82,10 @@ fn wait_at_work(
             looks = 0;
             continue;
         }
+        if is_over() {
+            // What has helped has run the last that was missing: other work is no business of this frame.
+            break;
+        }
         match local.step_while_waiting() {
             None => return false,
             Some(Step::Ran) => looks = 0,
