@@ -36,7 +36,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use watched::{Driven, Watch};
+use watched::{Driven, Watch, watch};
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -178,7 +178,7 @@ impl Worker {
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 jobs: Jobs::new(queues.jobs),
-                watch: Watch::new(scribe.as_ref(), &counters),
+                watch: watch(scribe.as_ref(), &counters),
                 scribe,
                 counters,
             },

@@ -84,6 +84,11 @@ impl Scribe {
         }
     }
 
+    /// Nobody writes to it, and nothing is read: it is there to say that polls are timed.
+    pub(crate) fn mute() -> Self {
+        Scribe::new(0, Clock::now(), true)
+    }
+
     /// Tells how much CPU time its thread has used, too. Not for what many threads write to.
     pub(super) fn with_cpu_times(self) -> Self {
         self.next_cpu_time.set(0);
@@ -98,12 +103,19 @@ impl Scribe {
         source: PollSource,
         spawned_at: &'static Location<'static>,
     ) -> Begun {
-        let poll = Word::poll(TaskId(task), source);
         if self.is_precise() {
+            let poll = Word::poll(TaskId(task), source);
             self.begin_timed(poll, spawned_at);
-        } else {
-            self.pending.set(poll.0);
+            return Begun(poll);
         }
+        self.begin_untimed_poll(task, source)
+    }
+
+    /// The same, unless polls are timed at the moment.
+    #[inline(always)]
+    pub(crate) fn begin_untimed_poll(&self, task: u64, source: PollSource) -> Begun {
+        let poll = Word::poll(TaskId(task), source);
+        self.pending.set(poll.0);
         Begun(poll)
     }
 
@@ -167,7 +179,7 @@ impl Scribe {
 
     /// Whether every poll is timed, at the moment.
     #[inline(always)]
-    fn is_precise(&self) -> bool {
+    pub(crate) fn is_precise(&self) -> bool {
         self.next_reading.get() == 0
     }
 

@@ -8,22 +8,14 @@ use crate::task::Ran;
 use crate::trace::{EventKind, Outcome, PollSource, Scribe};
 use std::sync::Arc;
 
-/// Who looks at the polls of a worker: one thing to ask, whoever does.
-pub(super) enum Watch {
-    Nobody,
-    /// They are written down, and that is all.
-    Scribe(Arc<Scribe>),
-    /// They are timed, and perhaps written down.
-    Histogram,
-}
+/// Who looks at the polls of a worker; `None`: nobody. Where polls are timed for a histogram it is one who is there to say
+/// that they are, and writes nothing.
+pub(super) type Watch = Option<Arc<Scribe>>;
 
-impl Watch {
-    pub(super) fn new(scribe: Option<&Arc<Scribe>>, counters: &WorkerCounters) -> Self {
-        match (&counters.poll_times, scribe) {
-            (Some(_), _) => Watch::Histogram,
-            (None, Some(scribe)) => Watch::Scribe(Arc::clone(scribe)),
-            (None, None) => Watch::Nobody,
-        }
+pub(super) fn watch(scribe: Option<&Arc<Scribe>>, counters: &WorkerCounters) -> Watch {
+    match counters.poll_times {
+        Some(_) => Some(Arc::new(Scribe::mute())),
+        None => scribe.cloned(),
     }
 }
 
@@ -37,9 +29,14 @@ impl Local {
         scheduler: &Scheduler,
     ) -> Ran<Runnable> {
         match &self.watch {
-            Watch::Nobody => task.run(scheduler),
-            Watch::Scribe(scribe) => recorded(scribe, task, source, |task| task.run(scheduler)),
-            Watch::Histogram => self.run_timed(task, source, scheduler),
+            None => task.run(scheduler),
+            Some(scribe) if scribe.is_precise() => self.run_timed(task, source, scheduler),
+            Some(scribe) => {
+                let begun = scribe.begin_untimed_poll(task.id().number().get(), source);
+                let ran = task.run(scheduler);
+                scribe.end_poll(begun, outcome(&ran));
+                ran
+            }
         }
     }
 
@@ -111,11 +108,15 @@ fn recorded(
 ) -> Ran<Runnable> {
     let begun = scribe.begin_poll(task.id().number().get(), source, task.spawned_at());
     let ran = run(task);
-    let outcome = match ran {
+    scribe.end_poll(begun, outcome(&ran));
+    ran
+}
+
+#[inline(always)]
+fn outcome(ran: &Ran<Runnable>) -> Outcome {
+    match ran {
         Ran::Done => Outcome::Done,
         Ran::Waits => Outcome::Waits,
         Ran::Again(_) => Outcome::Again,
-    };
-    scribe.end_poll(begun, outcome);
-    ran
+    }
 }
