@@ -132,7 +132,7 @@ where
             return part.call();
         }
         match local {
-            Some(local) => wait(local, &part.latch, || None),
+            Some(local) => wait(local, &part.latch, |_is_last_look| None),
             None => waiter.wait(&part.latch),
         }
         // SAFETY: (J2) the latch is set.

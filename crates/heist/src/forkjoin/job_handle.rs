@@ -148,7 +148,7 @@ impl<T> JobHandle<T> {
                         make_detour(local, job, origin);
                     }
                 };
-                let help = || {
+                let help = |_is_last_look| {
                     let own = own().map(|job| (job, Origin::Here));
                     own.or_else(|| {
                         go_on_alone();

@@ -194,7 +194,9 @@ where
             break;
         }
     }
-    wait(local, &job.latch, || leapfrog(local, &job.latch, |other| job.is(other)));
+    wait(local, &job.latch, |is_last_look| {
+        leapfrog(local, &job.latch, is_last_look, |other| job.is(other))
+    });
     // SAFETY: (J2) the latch is set.
     unsafe { job.outcome() }
 }

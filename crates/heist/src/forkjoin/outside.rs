@@ -56,13 +56,18 @@ pub(super) fn submit(handle: &Handle, job: Job) {
 }
 
 /// As [`submit`], for a job that the runtime of `handle` has not taken. It is none of a join: those have to be run where
-/// they come from.
+/// they come from. Does not unwind: the job is counted by then, or a frame is waited for (J2). Where the global runtime
+/// cannot be started, which is said, the job is run here.
 #[cold]
 pub(super) fn submit_elsewhere(handle: &Handle, job: Job) {
     debug_assert!(!job.is_framed(), "its thief has a number that means somebody else there");
-    let submitted = match handle.runtime_flavor() {
-        RuntimeFlavor::MultiThread => global_handle().scheduler().submit_job(job),
-        RuntimeFlavor::CurrentThread => Err(job),
+    let global = match handle.runtime_flavor() {
+        RuntimeFlavor::MultiThread => panic::catch_unwind(global_handle).ok(),
+        RuntimeFlavor::CurrentThread => None,
+    };
+    let submitted = match global {
+        Some(global) => global.scheduler().submit_job(job),
+        None => Err(job),
     };
     if let Err(job) = submitted {
         job.run(None, Origin::Here);

@@ -147,7 +147,7 @@ impl Tally {
         let Some(local) = local else {
             // SAFETY: (J2) the thread that opened the scope.
             unsafe { self.count.merge() };
-            return self.waiter.wait_and_help(self.count.latch(), || self.take_left_job());
+            return self.waiter.wait_and_help(self.count.latch(), || self.take_left_job(false));
         };
         let fall_asleep = || {
             // SAFETY: (J2) the owner's thread.
@@ -156,7 +156,8 @@ impl Tally {
         };
         // SAFETY: (J2) the owner's thread.
         let is_over = || unsafe { self.count.is_over() };
-        let help = || self.run_newer(local).or_else(|| self.take_left_job());
+        let help =
+            |is_last_look| self.run_newer(local).or_else(|| self.take_left_job(is_last_look));
         wait_until(local, is_over, fall_asleep, help);
     }
 
@@ -185,9 +186,9 @@ impl Tally {
         None
     }
 
-    /// When the runtime goes down: one of its jobs that nobody may come for.
-    fn take_left_job(&self) -> Option<(Job, Origin)> {
-        self.handle.scheduler().take_left_job(|job| self.is_own(job))
+    /// One of its jobs that nobody may come for; see [`wait_until`].
+    fn take_left_job(&self, is_last_look: bool) -> Option<(Job, Origin)> {
+        self.handle.scheduler().take_left_job(is_last_look, |job| self.is_own(job))
     }
 
     fn is_own(&self, job: &Job) -> bool {

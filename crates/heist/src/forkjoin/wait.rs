@@ -21,18 +21,19 @@ const NAP: Duration = Duration::from_micros(200);
 
 /// Waits for the job of `latch`, which others have, and meanwhile runs what `help` has found (J3).
 #[cold]
-pub(super) fn wait(local: &Local, latch: &Latch, help: impl Fn() -> Option<(Job, Origin)>) {
+pub(super) fn wait(local: &Local, latch: &Latch, help: impl Fn(bool) -> Option<(Job, Origin)>) {
     let is_over = || latch.is_set();
     wait_until(local, is_over, || latch.fall_asleep(), help);
 }
 
 /// Waits until `is_over`. Whoever makes it so unparks the worker's waiter, if it was told before, by
-/// `fall_asleep`, that somebody sleeps.
+/// `fall_asleep`, that somebody sleeps. `help` is told whether the worker gives its seat away next: perhaps nobody is to be had
+/// for it, and so nobody else for what waits in the inbox.
 pub(super) fn wait_until(
     local: &Local,
     is_over: impl Fn() -> bool,
     fall_asleep: impl Fn(),
-    help: impl Fn() -> Option<(Job, Origin)>,
+    help: impl Fn(bool) -> Option<(Job, Origin)>,
 ) {
     if local.is_fixed() && wait_at_work(local, &is_over, &fall_asleep, &help) {
         return;
@@ -41,11 +42,12 @@ pub(super) fn wait_until(
     while !is_over() {
         // Before it looks for jobs: where it looks depends on it.
         let is_going_down = local.is_going_down();
+        let is_last_look = looks > SPINS + YIELDS;
         // A call first: who waits for it may be what is waited for here.
         if let Some(call) = local.next_call() {
             make_detour(local, call, Origin::Here);
             looks = 0;
-        } else if let Some((job, origin)) = help() {
+        } else if let Some((job, origin)) = help(is_last_look) {
             local.run_job(job, origin);
             looks = 0;
         } else if looks < SPINS {
@@ -72,11 +74,12 @@ fn wait_at_work(
     local: &Local,
     is_over: impl Fn() -> bool,
     fall_asleep: impl Fn(),
-    help: impl Fn() -> Option<(Job, Origin)>,
+    help: impl Fn(bool) -> Option<(Job, Origin)>,
 ) -> bool {
     let mut looks = 0;
     while !is_over() {
-        if let Some((job, origin)) = help() {
+        // What is in the inbox it comes to in its steps.
+        if let Some((job, origin)) = help(false) {
             local.go_on();
             local.run_job(job, origin);
             looks = 0;
@@ -105,16 +108,19 @@ fn wait_at_work(
 }
 
 /// Of a stack job that was stolen: what its own worker has left, and then what its thief has (J3); or the job itself, if that
-/// was passed on and the runtime goes down.
+/// was passed on and perhaps nobody comes for it.
 pub(super) fn leapfrog(
     local: &Local,
     latch: &Latch,
+    is_last_look: bool,
     is_it: impl Fn(&Job) -> bool,
 ) -> Option<(Job, Origin)> {
     // All that is left here was pushed after the stolen one: thieves take the oldest first.
     let own = local.pop_job().map(|job| (job, Origin::Here));
     own.or_else(|| {
-        let Some(thief) = latch.thief() else { return local.take_left_job(is_it) };
+        let Some(thief) = latch.thief() else {
+            return local.take_left_job(is_last_look, is_it);
+        };
         let detours = local.detours_of(thief)?;
         let job = local.steal_job_of(thief)?;
         if latch.is_set() || local.detours_of(thief) != Some(detours) {

@@ -83,7 +83,7 @@ impl Waiter {
             }
             Waiter::Seated(..) => with_here(|local| {
                 let local = local.expect("a worker with a seat does not step aside");
-                wait_until(local, is_over, fall_asleep, help);
+                wait_until(local, is_over, fall_asleep, |_is_last_look| help());
             }),
         }
     }

@@ -135,8 +135,12 @@ impl Local {
     }
 
     /// As [`Shared::take_left_job`].
-    pub(crate) fn take_left_job(&self, is_it: impl Fn(&Job) -> bool) -> Option<(Job, Origin)> {
-        self.scheduler.take_left_job(is_it)
+    pub(crate) fn take_left_job(
+        &self,
+        is_last_look: bool,
+        is_it: impl Fn(&Job) -> bool,
+    ) -> Option<(Job, Origin)> {
+        self.scheduler.take_left_job(is_last_look, is_it)
     }
 
     /// Whether its seat is lent to nobody any more.
@@ -308,8 +312,11 @@ impl Local {
             return Some((job, Origin::Here));
         }
         match first {
-            Origin::Stolen(victim) => self.steal_job_of(victim).map(|job| (job, first)),
-            Origin::Here => None,
+            // What comes from outside goes before what others have.
+            Origin::Stolen(victim) if self.scheduler.jobs.is_empty() => {
+                self.steal_job_of(victim).map(|job| (job, first))
+            }
+            _ => None,
         }
     }
 
@@ -509,10 +516,15 @@ impl Shared {
         }
     }
 
-    /// When the runtime goes down: one of those that have come from outside, or were passed on. Workers run them at
-    /// their end, but perhaps each of them waits for one.
-    pub(crate) fn take_left_job(&self, is_it: impl Fn(&Job) -> bool) -> Option<(Job, Origin)> {
-        if !self.is_down() || self.jobs.is_empty() {
+    /// When the runtime goes down, or before who waits for it gives its seat away: one of those that have come from
+    /// outside, or were passed on. Workers run them, but perhaps each of them waits for one, and no other is to be had.
+    /// It looks at all of them: not what to do often.
+    pub(crate) fn take_left_job(
+        &self,
+        is_last_look: bool,
+        is_it: impl Fn(&Job) -> bool,
+    ) -> Option<(Job, Origin)> {
+        if self.jobs.is_empty() || !is_last_look && !self.is_down() {
             return None;
         }
         self.jobs.take(|(job, _)| is_it(job))

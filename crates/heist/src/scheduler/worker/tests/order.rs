@@ -385,3 +385,28 @@ fn i2_the_last_searcher_wakes_another() {
     stage.run();
     assert_eq!(*seen.lock().unwrap(), [1, 1, 0]);
 }
+
+/// W1: who runs the jobs of another, one after the other, comes to one from outside before the next of those.
+#[test]
+fn w1_a_job_from_outside_ends_a_run_of_stolen_ones() {
+    let (stage, log) = (stage_without_looks(2), Log::default());
+    let handle = crate::runtime::Handle::of_worker(&stage.players[0].worker.local);
+    let detach = |number: u32, log: &Log| {
+        let (log, outside) = (log.clone(), handle.clone());
+        handle.spawn_detached(move || {
+            log.ran(number);
+            if number == 0 {
+                let log = log.clone();
+                super::super::outside(|| outside.spawn_detached(move || log.ran(10)));
+            }
+        });
+    };
+    {
+        let _here = Here::enter(&stage.players[0].worker.local);
+        (0..4).for_each(|number| detach(number, &log));
+    }
+    while log.0.lock().unwrap().len() < 5 {
+        stage.step(1);
+    }
+    assert_eq!(log.take(), [0, 10, 1, 2, 3].map(|number| (1, number)));
+}
