@@ -39,6 +39,15 @@ impl<T> Slot<T> {
         })
     }
 
+    /// A copy of what is here, item or not. No other thread writes to the slot now.
+    #[inline(always)]
+    pub(crate) fn bits(&self) -> MaybeUninit<T> {
+        self.0.with(|place| {
+            // SAFETY: (Q1) valid, and nobody writes; whatever is here may be copied as bits.
+            unsafe { place.read() }
+        })
+    }
+
     /// Copies the bits of `other` here, item or not: only one of the two slots will be taken.
     ///
     /// # Safety

@@ -57,7 +57,10 @@ impl Rings {
         match op {
             RingOp::Push => self.push(),
             RingOp::PushBatch(count) => self.push_batch(u32::from(count)),
-            RingOp::Pop => assert_eq!(self.owner.pop().map(|b| *b), self.model.pop_front()),
+            RingOp::Pop => {
+                assert_eq!(self.owner.pop().map(|b| *b), self.model.pop_front());
+                (0..4).for_each(|ahead| self.glimpse(ahead));
+            }
             RingOp::Steal => {
                 let stolen = self.owner.stealer().steal().success().map(|b| *b);
                 assert_eq!(stolen, self.model.pop_front());
@@ -72,6 +75,13 @@ impl Rings {
         assert_eq!(self.owner.len(), self.model.len());
         assert_eq!(self.owner.is_empty(), self.model.is_empty());
         assert_eq!(self.thief.len(), self.thief_model.len());
+    }
+
+    fn glimpse(&self, ahead: u32) {
+        let bits = self.owner.glimpse(ahead);
+        // SAFETY: nobody has taken it, so the box is alive; it is read, and not moved.
+        let seen = bits.as_ref().map(|bits| **unsafe { bits.assume_init_ref() });
+        assert_eq!(seen, self.model.get(ahead as usize).copied());
     }
 
     fn push(&mut self) {

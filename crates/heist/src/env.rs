@@ -31,6 +31,18 @@ pub(crate) fn quietly(f: impl FnOnce()) {
     }
 }
 
+/// A hint that something will be written there soon: the memory may come while something else is done. Any address
+/// will do.
+#[inline(always)]
+pub(crate) fn prefetch_to_write<T>(_place: *const T) {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    // SAFETY: (type) a hint, wherever it points: nothing is read, and nothing is written. Processors that do not know it do
+    // nothing. (The compiler's own would not ask for the right to write on a baseline x86-64.)
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) _place, options(nostack, preserves_flags));
+    }
+}
+
 /// A small generator (xorshift64*), for choosing victims.
 pub(crate) struct Rng(u64);
 

@@ -10,6 +10,7 @@ mod error;
 mod id;
 mod join;
 pub mod join_set;
+mod list;
 mod local_key;
 mod local_set;
 pub(crate) mod memory;
@@ -36,6 +37,7 @@ pub use id::{Id, id, try_id};
 pub use join::{AbortHandle, JoinHandle};
 #[doc(inline)]
 pub use join_set::JoinSet;
+pub(crate) use list::TaskList;
 pub use local_key::{AccessError, LocalKey};
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub(crate) use names::name_of;
@@ -47,7 +49,7 @@ use names::Name;
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -135,6 +137,13 @@ impl<S: Schedule> Notified<S> {
         let why = JoinError::no_thread(task.header().id, Arc::clone(error));
         // SAFETY: (T2) this was the one right to run it.
         unsafe { task.cancel(why) };
+    }
+
+    /// A hint that what has these bits will be run soon, if it is there at all.
+    #[inline(always)]
+    pub(crate) fn prefetch(bits: MaybeUninit<Self>) {
+        // SAFETY: (type) it is one pointer, and a pointer that is not followed may have any value.
+        memory::prefetch(unsafe { bits.as_ptr().cast::<*const u8>().read() });
     }
 
     /// As a plain pointer, for a slot or a queue of pointers.
@@ -229,76 +238,4 @@ unsafe fn both_ends<S: Schedule, T>(task: RawTask) -> (Notified<S>, JoinHandle<T
     // SAFETY: (T5) a new task has a reference for its one handle.
     let join = unsafe { JoinHandle::new(task) };
     (notified, join)
-}
-
-/// Runnable tasks, first in first out, linked through their headers: no allocation.
-pub(crate) struct TaskList<S: Schedule> {
-    ends: Option<(RawTask, RawTask)>,
-    len: usize,
-    scheduler: PhantomData<Notified<S>>,
-}
-
-impl<S: Schedule> TaskList<S> {
-    pub(crate) const fn new() -> Self {
-        TaskList { ends: None, len: 0, scheduler: PhantomData }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(crate) fn push(&mut self, task: Notified<S>) {
-        let task = task.into_task();
-        // SAFETY: (T1) runnable, and in this list only.
-        unsafe { task.set_next(None) };
-        self.ends = match self.ends {
-            None => Some((task, task)),
-            Some((first, last)) => {
-                // SAFETY: (T1) as above, for the one that was last.
-                unsafe { last.set_next(Some(task)) };
-                Some((first, task))
-            }
-        };
-        self.len += 1;
-    }
-
-    pub(crate) fn pop(&mut self) -> Option<Notified<S>> {
-        let (first, last) = self.ends?;
-        // SAFETY: (T1) runnable, and in this list only.
-        self.ends = unsafe { first.next() }.map(|next| (next, last));
-        self.len -= 1;
-        // SAFETY: (T1) what was pushed was the right to run it.
-        Some(unsafe { Notified::from_raw(first) })
-    }
-
-    /// Moves everything of `other` to the end of this list.
-    pub(crate) fn append(&mut self, other: &mut TaskList<S>) {
-        let Some((first, last)) = other.ends.take() else { return };
-        self.ends = match self.ends {
-            None => Some((first, last)),
-            Some((head, tail)) => {
-                // SAFETY: (T1) runnable, and in these lists only.
-                unsafe { tail.set_next(Some(first)) };
-                Some((head, last))
-            }
-        };
-        self.len += std::mem::take(&mut other.len);
-    }
-}
-
-// SAFETY: (T3) it holds nothing but rights to run, which are Send.
-unsafe impl<S: Schedule> Send for TaskList<S> {}
-
-impl<S: Schedule> Drop for TaskList<S> {
-    fn drop(&mut self) {
-        while let Some(task) = self.pop() {
-            drop(task);
-        }
-    }
-}
-
-impl<S: Schedule> Extend<Notified<S>> for TaskList<S> {
-    fn extend<I: IntoIterator<Item = Notified<S>>>(&mut self, tasks: I) {
-        tasks.into_iter().for_each(|task| self.push(task));
-    }
 }

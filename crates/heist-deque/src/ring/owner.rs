@@ -8,6 +8,7 @@ use crate::canary;
 use crate::slot::Slot;
 use heist_sync::Arc;
 use std::fmt;
+use std::mem::MaybeUninit;
 
 /// The ring had no free slot; here is the item back.
 ///
@@ -146,6 +147,16 @@ impl<T> Owner<T> {
             }
         }
         None
+    }
+
+    /// The bits of the item `ahead` places behind the one that [`pop`](Self::pop) takes next, if there is one.
+    /// A thief may have taken it: good for nothing but to guess what memory will be needed.
+    #[inline(always)]
+    pub fn glimpse(&self, ahead: u32) -> Option<MaybeUninit<T>> {
+        let position = self.head.position().wrapping_add(ahead);
+        let is_there = self.tail.wrapping_sub(position) as i32 > 0;
+        // The owner alone writes slots, so that nothing changes there meanwhile.
+        is_there.then(|| self.shared.slot(position).bits())
     }
 
     /// Takes half of the items out, rounded up, to make room for an overflow (Q5).

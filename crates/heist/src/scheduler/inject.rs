@@ -1,6 +1,6 @@
 //! The shared queue: for tasks from outside the workers, and for what overflows (Q8).
 //!
-//! A list per group of producer threads, linked through the tasks themselves, behind a lock of
+//! A list per group of producer threads, behind a lock of
 //! its own that is held for a few instructions. A thread always uses the same list, so that its
 //! tasks stay in order and threads that spawn at the same time do not meet. Workers take batches:
 //! one lock, up to half a ring of tasks. The protocol is told in `inject/README.md`.
@@ -86,12 +86,12 @@ impl<S: Schedule> Inject<S> {
     }
 
     /// Takes up to `most(len)` tasks from one list, the first one that has any, beginning with
-    /// number `first`: one task to run, the others through `rest`.
+    /// number `first`: one task to run, the others through `put`. What that does not take stays where it is.
     pub(super) fn pop_batch(
         &self,
         first: usize,
         most: impl Fn(usize) -> usize,
-        mut rest: impl FnMut(Notified<S>),
+        put: impl FnOnce(&mut Batch<'_, S>),
     ) -> Option<Notified<S>> {
         for offset in 0..self.shards.len() {
             let shard = &self.shards[(first + offset) % self.shards.len()];
@@ -101,15 +101,9 @@ impl<S: Schedule> Inject<S> {
             let mut list = shard.lock();
             let Some(task) = list.tasks.pop() else { continue };
             let more = most(list.tasks.len() + 1).saturating_sub(1);
-            for _ in 0..more {
-                if canary::INJECT_LOCK_PER_TASK.sings() {
-                    drop(list);
-                    list = shard.lock();
-                }
-                let Some(task) = list.tasks.pop() else { break };
-                rest(task);
-            }
-            shard.publish(list);
+            let mut batch = Batch { shard, list: Some(list), more };
+            put(&mut batch);
+            batch.list.into_iter().for_each(|list| shard.publish(list));
             return Some(task);
         }
         None
@@ -154,6 +148,29 @@ impl<S: Schedule> Inject<S> {
         let count = tasks.len() as u64;
         drop(tasks);
         self.cancelled.add(count);
+    }
+}
+
+/// What a worker may take besides, with the lock of the list held.
+pub(super) struct Batch<'a, S: Schedule> {
+    shard: &'a Shard<S>,
+    /// Always there; given back in between by the canary.
+    list: Option<MutexGuard<'a, List<S>>>,
+    /// How many more.
+    more: usize,
+}
+
+impl<S: Schedule> Iterator for Batch<'_, S> {
+    type Item = Notified<S>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Notified<S>> {
+        self.more = self.more.checked_sub(1)?;
+        if canary::INJECT_LOCK_PER_TASK.sings() {
+            self.list = None;
+            self.list = Some(self.shard.lock());
+        }
+        self.list.as_mut()?.tasks.pop()
     }
 }
 

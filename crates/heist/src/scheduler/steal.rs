@@ -66,7 +66,7 @@ impl Search {
                     }
                 }
             }
-            if let Some(task) = shared.inject.pop_batch(index, |_| 1, drop) {
+            if let Some(task) = shared.inject.pop_batch(index, |_| 1, |_| {}) {
                 shared.remotes[index].counters.injected.add(1);
                 shared.record(|| EventKind::InjectBatch { tasks: 1 });
                 return Some(Found::Task(task, PollSource::Inject));

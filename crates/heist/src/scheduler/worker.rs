@@ -45,6 +45,9 @@ mod tests;
 const LIFO_STREAK: u32 = 3;
 /// A tick takes at most so many from the inject queue (W4).
 const TICK_BATCH: usize = 32;
+
+/// The memory of a task is asked for when there are so many before it. Guessed.
+const TASKS_AHEAD: u32 = 2;
 /// A worker, before it has a thread.
 pub(crate) struct Worker {
     local: Local,
@@ -432,7 +435,7 @@ impl Local {
                 return Some((task, PollSource::LifoSlot));
             }
             core.lifo_streak = 0;
-            return match core.ring.pop() {
+            return match Self::pop_ring(core) {
                 None => {
                     self.counters.lifo_hits.add(1);
                     Some((task, PollSource::LifoSlot))
@@ -444,7 +447,18 @@ impl Local {
             };
         }
         core.lifo_streak = 0;
-        core.ring.pop().map(|task| (task, PollSource::Ring))
+        Self::pop_ring(core).map(|task| (task, PollSource::Ring))
+    }
+
+    /// Has the memory of a task further back come meanwhile: another worker may have written to it last, or it may have been
+    /// waiting for long.
+    #[inline(always)]
+    fn pop_ring(core: &mut Core) -> Option<Runnable> {
+        let task = core.ring.pop();
+        if let Some(bits) = core.ring.glimpse(TASKS_AHEAD) {
+            Notified::prefetch(bits);
+        }
+        task
     }
 
     fn take_lifo(&self) -> Option<Runnable> {
@@ -466,22 +480,16 @@ impl Local {
         let workers = self.scheduler.remotes.seats();
         let room = (core.ring.capacity() / 2).min(core.ring.capacity() - core.ring.len());
         let share = |len: usize| (len / workers + 1).min(most).min(room);
-        let mut rest = TaskList::new();
-        let task = inject.pop_batch(self.index, share, |task| rest.push(task));
-        self.counters.injected.add(u64::from(task.is_some()));
-        if task.is_some() {
-            self.record(|| EventKind::InjectBatch { tasks: 1 + rest.len() as u32 });
-        }
+        let mut moved = 0;
+        let task = inject.pop_batch(self.index, share, |rest| moved = core.ring.push_batch(rest));
         if !inject.is_empty() {
             core.pace.backlog();
         }
-        if rest.len() > 0 {
-            let moved = core.ring.push_batch(&mut std::iter::from_fn(|| rest.pop()));
-            self.counters.injected.add(moved as u64);
-            if rest.len() > 0 {
-                // A thief is copying: there was less room than it seemed.
-                self.give_away(rest);
-            }
+        if task.is_some() {
+            self.counters.injected.add(1 + moved as u64);
+            self.record(|| EventKind::InjectBatch { tasks: 1 + moved as u32 });
+        }
+        if moved > 0 {
             self.scheduler.notify_from(self.seat.get());
         }
         task

@@ -24,8 +24,6 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Header {
     pub(super) state: State,
     vtable: &'static VTable,
-    /// The next task in an intrusive queue; belongs to whoever holds the task as runnable (T1).
-    next: UnsafeCell<Option<NonNull<Header>>>,
     pub(super) id: Id,
     pub(super) spawned_at: &'static Location<'static>,
 }
@@ -214,24 +212,6 @@ impl RawTask {
         // SAFETY: (T5) as above; and a task's name does not change.
         Some(unsafe { name.as_ref() })
     }
-
-    /// The link of an intrusive queue.
-    ///
-    /// # Safety
-    /// The caller holds the task as runnable.
-    pub(super) unsafe fn next(self) -> Option<RawTask> {
-        // SAFETY: (T1) a runnable task is in one place, and its link is that place's.
-        self.header().next.with(|next| unsafe { *next }).map(RawTask)
-    }
-
-    /// Sets the link of an intrusive queue.
-    ///
-    /// # Safety
-    /// The caller holds the task as runnable.
-    pub(super) unsafe fn set_next(self, task: Option<RawTask>) {
-        // SAFETY: (T1) as above.
-        self.header().next.with_mut(|next| unsafe { *next = task.map(|task| task.0) });
-    }
 }
 
 impl<F: Future, S: Schedule> Cell<F, S> {
@@ -248,13 +228,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     #[inline(always)]
     fn new(future: F, id: Id, spawned_at: &'static Location<'static>) -> Self {
         Cell {
-            header: Header {
-                state: State::new(),
-                vtable: Self::VTABLE,
-                next: UnsafeCell::new(None),
-                id,
-                spawned_at,
-            },
+            header: Header { state: State::new(), vtable: Self::VTABLE, id, spawned_at },
             home: UnsafeCell::new(None),
             stage: UnsafeCell::new(Stage::Future(future)),
             join_waker: UnsafeCell::new(None),

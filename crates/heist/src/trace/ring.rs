@@ -1,6 +1,7 @@
 //! The words that one thread has written last. The protocol is told in `README.md`.
 
 use crate::canary;
+use crate::env::prefetch_to_write;
 use heist_sync::{AtomicU64, Ordering, fence};
 use std::ptr;
 
@@ -53,7 +54,8 @@ impl Ring {
     pub(crate) fn push(&self, word: u64) -> u64 {
         let position = self.position();
         let place = self.place(position);
-        prefetch(ptr::from_ref(place).wrapping_add(AHEAD));
+        // If its store has to wait for the memory, so have all atomics of the poll behind it.
+        prefetch_to_write(ptr::from_ref(place).wrapping_add(AHEAD));
         // Release: pairs with the fence in copy(). Who has read this word sees the position that said
         // that its place is next.
         let release = canary::TRACE_WORD_RELAXED.weakens(Ordering::Release);
@@ -90,17 +92,5 @@ impl Ring {
             words.drain(..(safe - first) as usize);
         }
         Copied { lost: safe, words }
-    }
-}
-
-/// Something will be written there soon. If its store has to wait for the memory, so have all atomics of the
-/// poll behind it.
-#[inline(always)]
-fn prefetch(_place: *const AtomicU64) {
-    #[cfg(all(target_arch = "x86_64", not(loom)))]
-    {
-        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-        // SAFETY: (type) a hint, wherever it points: nothing is read, and nothing is written.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(_place.cast()) };
     }
 }

@@ -22,7 +22,7 @@ fn push(inject: &Inject<Nowhere>, task: Notified<Nowhere>) {
 /// Takes a batch of two, or what there is of it.
 fn take(inject: &Inject<Nowhere>) -> Vec<Notified<Nowhere>> {
     let mut rest = Vec::new();
-    let first = inject.pop_batch(0, |_| 2, |task| rest.push(task));
+    let first = inject.pop_batch(0, |_| 2, |batch| rest.extend(batch));
     first.into_iter().chain(rest).collect()
 }
 

@@ -1,8 +1,10 @@
 //! The shared queue, one thread at a time (Q8).
 
 use super::{Closed, Inject};
+use crate::env::Rng;
 use crate::scheduler::testing::{End, Log, Nowhere, run};
 use crate::task::{Notified, TaskList};
+use std::collections::VecDeque;
 
 fn queue(shards: usize) -> (Inject<Nowhere>, Log) {
     (Inject::new(shards), Log::default())
@@ -15,7 +17,9 @@ fn push(inject: &Inject<Nowhere>, producer: usize, task: Notified<Nowhere>) {
 /// Takes one batch and runs it, in order; how many there were.
 fn take(inject: &Inject<Nowhere>, first: usize, most: usize) -> usize {
     let mut rest = Vec::new();
-    let Some(task) = inject.pop_batch(first, |_| most, |task| rest.push(task)) else { return 0 };
+    let Some(task) = inject.pop_batch(first, |_| most, |batch| rest.extend(batch)) else {
+        return 0;
+    };
     run(task);
     let count = 1 + rest.len();
     rest.into_iter().for_each(run);
@@ -52,7 +56,7 @@ fn q8_the_share_is_of_the_list() {
         assert_eq!(len, 9);
         len / 3
     };
-    run(inject.pop_batch(0, share, |task| rest.push(task)).unwrap());
+    run(inject.pop_batch(0, share, |batch| rest.extend(batch)).unwrap());
     assert_eq!(rest.len(), 2);
     rest.into_iter().for_each(run);
     assert_eq!(log.ran(), [0, 1, 2]);
@@ -76,6 +80,39 @@ fn q8_a_batch_follows_what_came_before() {
     assert_eq!(inject.len(), 6);
     assert_eq!(take(&inject, 0, 10), 6);
     assert_eq!(log.ran(), [0, 1, 2, 3, 4, 5]);
+}
+
+/// Q8: lists against plain queues of numbers, over many pages.
+#[test]
+fn q8_lists_keep_the_order_over_pages() {
+    let (log, mut rng) = (Log::default(), Rng::new(8));
+    let mut lists = [TaskList::new(), TaskList::new()];
+    let mut models = [VecDeque::new(), VecDeque::new()];
+    for number in 0..3000 {
+        let one = rng.below(2);
+        match rng.below(40) {
+            0 => {
+                let [first, second] = &mut lists;
+                first.append(second);
+                let [first, second] = &mut models;
+                first.append(second);
+            }
+            1..20 => {
+                if let Some(task) = lists[one].pop() {
+                    run(task);
+                }
+                assert_eq!(log.ran(), Vec::from_iter(models[one].pop_front()));
+            }
+            _ => {
+                lists[one].push(log.task(number));
+                models[one].push_back(number);
+            }
+        }
+        assert_eq!(lists.each_ref().map(TaskList::len), models.each_ref().map(VecDeque::len));
+    }
+    let left: usize = models.iter().map(VecDeque::len).sum();
+    drop(lists);
+    assert_eq!(log.take().len(), left);
 }
 
 /// Q8, Q1: every list is reached, from every start; each producer's tasks stay in order, and the
