@@ -2,6 +2,7 @@
 
 use super::{Notified, Schedule};
 use std::collections::VecDeque;
+use std::mem;
 
 /// How many tasks a page has. Guessed: it holds half a ring, which is what comes at once if a lot does.
 const PAGE: usize = if cfg!(test) { 4 } else { 128 };
@@ -11,14 +12,21 @@ const PAGE: usize = if cfg!(test) { 4 } else { 128 };
 /// They lie on pages and are not linked through their headers: who takes a hundred of them, to run them one after the
 /// other, need not wait for the memory of each before it knows the next. And a long list does not move when it grows.
 pub(crate) struct TaskList<S: Schedule> {
-    /// Tasks are pushed to the last, and popped from the first, which is empty only if all are.
-    pages: VecDeque<VecDeque<Notified<S>>>,
+    /// Where tasks are popped. When it is empty the next page takes its place, and it becomes the last one if that was all
+    /// there was: a short list has two pages, in turns.
+    first: Page<S>,
+    /// Those in between; none is empty.
+    full: VecDeque<Page<S>>,
+    /// Where tasks are pushed.
+    last: Page<S>,
     len: usize,
 }
 
+type Page<S> = VecDeque<Notified<S>>;
+
 impl<S: Schedule> TaskList<S> {
     pub(crate) const fn new() -> Self {
-        TaskList { pages: VecDeque::new(), len: 0 }
+        TaskList { first: Page::new(), full: VecDeque::new(), last: Page::new(), len: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -27,40 +35,52 @@ impl<S: Schedule> TaskList<S> {
 
     #[inline]
     pub(crate) fn push(&mut self, task: Notified<S>) {
-        match self.pages.back_mut() {
-            Some(page) if page.len() < page.capacity() => page.push_back(task),
-            _ => self.push_to_new_page(task),
+        if self.last.len() == self.last.capacity() {
+            self.begin_page();
         }
+        self.last.push_back(task);
         self.len += 1;
     }
 
     #[cold]
-    fn push_to_new_page(&mut self, task: Notified<S>) {
-        let mut page = VecDeque::with_capacity(PAGE);
-        page.push_back(task);
-        self.pages.push_back(page);
+    fn begin_page(&mut self) {
+        let last = mem::replace(&mut self.last, Page::with_capacity(PAGE));
+        self.keep(last);
     }
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Notified<S>> {
-        let page = self.pages.front_mut()?;
-        let task = page.pop_front()?;
-        self.len -= 1;
-        // The last one stays for what comes next.
-        if page.is_empty() && self.pages.len() > 1 {
-            self.pages.pop_front();
+        if self.first.is_empty() {
+            self.turn_page();
         }
+        let task = self.first.pop_front()?;
+        self.len -= 1;
         Some(task)
+    }
+
+    fn turn_page(&mut self) {
+        match self.full.pop_front() {
+            Some(page) => self.first = page,
+            None => mem::swap(&mut self.first, &mut self.last),
+        }
     }
 
     /// Moves everything of `other` to the end of this list.
     pub(crate) fn append(&mut self, other: &mut TaskList<S>) {
         if self.len == 0 {
-            return std::mem::swap(self, other);
+            return mem::swap(self, other);
         }
-        if other.len > 0 {
-            self.pages.append(&mut other.pages);
-            self.len += std::mem::take(&mut other.len);
+        let TaskList { first, full, last, len } = mem::replace(other, TaskList::new());
+        let last = mem::replace(&mut self.last, last);
+        self.keep(last);
+        self.keep(first);
+        self.full.extend(full);
+        self.len += len;
+    }
+
+    fn keep(&mut self, page: Page<S>) {
+        if !page.is_empty() {
+            self.full.push_back(page);
         }
     }
 }
