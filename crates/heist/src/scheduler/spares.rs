@@ -159,6 +159,8 @@ impl Shared {
         self.record(|| EventKind::SpareShortage);
         worker::outside(|| log::no_spare(&self.shortage, self.config.blocking.limits.threads));
         self.seats[seat].not_staffed();
+        // What nobody comes for may be what one of those waits for that have given their seats away.
+        self.remotes.active().for_each(|remote| remote.waiter.unpark());
         self.alarm.needed();
     }
 
