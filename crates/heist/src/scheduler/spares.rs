@@ -89,11 +89,12 @@ impl Spares {
     }
 
     /// It has ended, and has nothing in its queues, unless the runtime goes down.
-    pub(super) fn put_back(&self, scheduler: &Scheduler, number: usize, worker: Worker) {
+    pub(super) fn put_back(&self, scheduler: &Scheduler, number: usize, mut worker: Worker) {
         if scheduler.is_down() {
             // While others can see its queues.
             worker.clear();
         }
+        worker.leave_arena();
         let mut state = self.lock();
         state.running.remove(&number);
         state.show(scheduler);

@@ -362,6 +362,13 @@ impl Local {
     }
 }
 
+/// A spare worker that ends, until it is called again.
+impl Worker {
+    pub(in crate::scheduler) fn leave_arena(&mut self) {
+        self.local.jobs.arena.leave();
+    }
+}
+
 /// A closer: it sits nowhere.
 impl Worker {
     /// Runs what jobs it finds.
