@@ -63,5 +63,5 @@ pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
-    Aside, Local, Step, Worker, step_aside, try_submit, with_here, worker_index,
+    Aside, Local, Step, Worker, step_aside, try_submit, with_here, with_here_or_aside, worker_index,
 };

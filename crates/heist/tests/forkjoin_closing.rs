@@ -1,11 +1,12 @@
 //! J5 while the runtime goes down: closures may wait for each other to their end. What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
-use heist::{in_place_scope, join, scope, scope_fifo, task};
-use std::sync::Barrier;
+use heist::{in_place_scope, join, scope, scope_fifo, spawn_job, task};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).build().unwrap()
@@ -50,7 +51,7 @@ fn closes_beside(workers: usize, body: impl FnOnce(Gate) + Send) {
 
 /// It cannot be seen from outside that a runtime is down. If this is too short, a test that should fail may pass.
 fn is_closed_soon(closes: &thread::ScopedJoinHandle<'_, ()>) -> bool {
-    thread::sleep(std::time::Duration::from_millis(20));
+    thread::sleep(Duration::from_millis(20));
     assert!(!closes.is_finished(), "a closure is still running");
     true
 }
@@ -185,4 +186,87 @@ fn j5_parts_of_a_broadcast_wait_for_each_other() {
             calls.join().unwrap();
         });
     }
+}
+
+/// As [`closes_beside`], where no spare worker is to be had before the end: all blocking threads are in use. `before` is called on
+/// the thread of the test before the runtime goes down.
+fn closes_without_spares(before: impl FnOnce(&Handle), body: impl FnOnce(Gate) + Send) {
+    const THREADS: usize = 3;
+    let mut builder = Builder::new_multi_thread();
+    let rt = builder.worker_threads(2).max_blocking_threads(THREADS).build().unwrap();
+    let (begin, has_begun) = channel();
+    let ends: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let (end, may_end) = channel::<()>();
+            let begin = begin.clone();
+            rt.spawn_blocking(move || {
+                begin.send(()).unwrap();
+                _ = may_end.recv();
+            });
+            end
+        })
+        .collect();
+    (0..THREADS).for_each(|_| has_begun.recv().unwrap());
+    let (gate, has_arrived, open) = gate();
+    let handle = rt.handle().clone();
+    thread::scope(|threads| {
+        let install = handle.clone();
+        let call = threads.spawn(move || install.install(|| body(gate)));
+        has_arrived.recv().unwrap();
+        before(&handle);
+        let closes = threads.spawn(move || drop(rt));
+        while !is_closed_soon(&closes) {
+            thread::yield_now();
+        }
+        drop(ends);
+        open.send(()).unwrap();
+        call.join().unwrap();
+        closes.join().unwrap();
+    });
+}
+
+/// J3: who waits for a handle with a lock held does not run what waits in the inbox.
+#[test]
+fn j3_who_waits_for_a_handle_leaves_the_inbox_alone() {
+    let lock: &Mutex<()> = Box::leak(Box::default());
+    let want_lock = |handle: &Handle| handle.spawn_detached(|| drop(lock.lock().unwrap()));
+    closes_without_spares(want_lock, |gate| {
+        let guard = lock.lock().unwrap();
+        let (begin, has_begun) = channel();
+        let job = spawn_job(move || {
+            begin.send(()).unwrap();
+            gate.pass();
+        });
+        // By the other worker.
+        has_begun.recv().unwrap();
+        job.wait().unwrap();
+        drop(guard);
+    });
+}
+
+/// J3: nor the second closure of a join further down on its own stack.
+#[test]
+fn j3_who_waits_for_a_handle_leaves_its_joins_alone() {
+    let lock = &Mutex::new(());
+    // Until it waits. If this is too short, a test that should fail may pass.
+    let let_wait = |_: &Handle| thread::sleep(Duration::from_millis(20));
+    closes_without_spares(let_wait, |gate| {
+        let (begin, has_begun) = channel();
+        let waits = || {
+            let guard = lock.lock().unwrap();
+            let job = spawn_job(|| {});
+            // It is cancelled, perhaps. It lies below the second closure, and above that of the outer join.
+            join(move || drop(job.wait()), || {});
+            drop(guard);
+        };
+        scope(move |s| {
+            // So that the other worker takes nothing of that.
+            s.spawn(move |_| {
+                begin.send(()).unwrap();
+                gate.pass();
+            });
+            has_begun.recv().unwrap();
+            join(waits, || drop(lock.lock().unwrap()));
+        });
+    });
 }

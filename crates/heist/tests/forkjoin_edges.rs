@@ -165,3 +165,43 @@ fn j2_the_only_worker_waits_aside_while_the_runtime_ends() {
         assert_eq!(runs.into_inner(), 1);
     }
 }
+
+/// J5: a worker that has stepped aside is called, too, by whoever it waits for; also by itself.
+#[test]
+fn j5_a_worker_that_has_stepped_aside_takes_part_in_a_broadcast() {
+    for workers in [1, 3] {
+        let rt = runtime(workers);
+        let handle = rt.handle();
+        let meet = || {
+            let barrier = Barrier::new(workers);
+            let parts = handle.broadcast(|part| {
+                barrier.wait();
+                part.index()
+            });
+            assert_eq!(parts, (0..workers).collect::<Vec<_>>());
+        };
+        let aside = |f: &(dyn Fn() + Sync)| handle.install(|| task::block_in_place(f));
+        aside(&meet);
+        aside(&|| _ = handle.join(meet, || {}));
+        aside(&|| handle.in_place_scope(|s| s.spawn(|_| meet())));
+        aside(&|| handle.in_place_scope(|s| s.spawn_broadcast(|_, _| {})));
+        let other = runtime(1);
+        handle.install(|| other.handle().install(meet));
+        handle.install(|| task::block_in_place(|| other.handle().install(meet)));
+    }
+}
+
+/// The same by all of them at once.
+#[test]
+fn j5_workers_that_have_stepped_aside_call_each_other() {
+    const WORKERS: usize = 2;
+    let rt = runtime(WORKERS);
+    let (handle, barrier) = (rt.handle(), &Barrier::new(WORKERS));
+    let call = || {
+        task::block_in_place(|| {
+            barrier.wait();
+            assert_eq!(handle.broadcast(|part| part.index()).len(), WORKERS);
+        });
+    };
+    handle.join(call, call);
+}

@@ -11,7 +11,13 @@ use std::time::Duration;
 
 /// Calls `f` on the one worker of a runtime whose blocking threads are all in use, also by who could sit down in its place.
 fn without_spares(f: impl FnOnce() + Send) {
-    let rt = Builder::new_multi_thread().worker_threads(1).max_blocking_threads(1).build().unwrap();
+    with_workers_alone(1, f);
+}
+
+/// The same with so many.
+fn with_workers_alone(workers: usize, f: impl FnOnce() + Send) {
+    let mut builder = Builder::new_multi_thread();
+    let rt = builder.worker_threads(workers).max_blocking_threads(1).build().unwrap();
     let (begin, has_begun) = channel();
     let (end, may_end) = channel::<()>();
     let blocked = rt.spawn_blocking(move || {
@@ -59,6 +65,42 @@ fn j2_a_scope_gets_what_comes_from_outside() {
         });
     });
     assert_eq!(runs.load(Ordering::Relaxed), 2);
+}
+
+/// J2: the same for what comes when its owner sleeps already, for a job that another worker has, and that waits for this one.
+#[test]
+fn j2_a_scope_gets_what_comes_in_its_sleep() {
+    fn spawn_and_wait<'scope>(
+        s: &heist::Scope<'scope>,
+        from_outside: impl FnOnce(&(dyn Fn() + Sync)),
+    ) {
+        // It cannot be seen from outside that a worker sleeps. If this is too short, a test that should fail may pass.
+        thread::sleep(Duration::from_millis(50));
+        let (run, has_run) = channel();
+        from_outside(&|| {
+            let run = run.clone();
+            s.spawn(move |_| run.send(()).unwrap());
+        });
+        has_run.recv().unwrap();
+    }
+    let on_a_thread = |spawn: &(dyn Fn() + Sync)| {
+        thread::scope(|threads| drop(threads.spawn(spawn)));
+    };
+    with_workers_alone(2, || {
+        for is_aside in [false, true] {
+            scope(|s| {
+                let (steal, is_stolen) = channel();
+                s.spawn(move |s| {
+                    steal.send(()).unwrap();
+                    match is_aside {
+                        false => spawn_and_wait(s, on_a_thread),
+                        true => task::block_in_place(|| spawn_and_wait(s, |spawn| spawn())),
+                    }
+                });
+                is_stolen.recv().unwrap();
+            });
+        }
+    });
 }
 
 const CHILD: &str = "HEIST_TEST_CHILD";

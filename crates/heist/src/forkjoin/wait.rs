@@ -7,6 +7,9 @@ use crate::scheduler::{Job, Local, Origin, Step};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 /// So often it looks whether there is something to help with, before it lets other threads run. Guessed.
 const SPINS: u32 = 32;
 /// How long it waits before each look, in turns of a spin loop. Each looks at a line that the thief works on.
@@ -27,8 +30,8 @@ pub(super) fn wait(local: &Local, latch: &Latch, help: impl Fn(bool) -> Option<(
 }
 
 /// Waits until `is_over`. Whoever makes it so unparks the worker's waiter, if it was told before, by
-/// `fall_asleep`, that somebody sleeps. `help` is told whether the worker gives its seat away next: perhaps nobody is to be had
-/// for it, and so nobody else for what waits in the inbox.
+/// `fall_asleep`, that somebody sleeps. `help` is told whether the worker gives its seat away next, or has: perhaps nobody is to be
+/// had for it, and so nobody else for what waits in the inbox.
 pub(super) fn wait_until(
     local: &Local,
     is_over: impl Fn() -> bool,
@@ -62,7 +65,8 @@ pub(super) fn wait_until(
             looks += 1;
         } else {
             fall_asleep();
-            local.sleep_aside(is_going_down, &is_over);
+            let found = local.sleep_aside(is_going_down, &is_over, || help(true));
+            found.into_iter().for_each(|(job, origin)| local.run_job(job, origin));
             looks = 0;
         }
     }
@@ -155,8 +159,9 @@ pub(super) fn make_detour(local: &Local, job: Job, origin: Origin) {
 fn pass_on(local: &Local, job: Job, origin: Origin) {
     match local.offer(job, origin) {
         Ok(()) => {}
-        // The runtime goes down. What waits for it, in a join, is waited for here.
-        Err(job) if job.is_framed() => local.run_job(job, origin),
+        // The runtime goes down. Here a lock may be held that it wants (J3); on fixed threads that has to do.
+        Err(job) if job.is_framed() && local.is_fixed() => local.run_job(job, origin),
+        Err(job) if job.is_framed() => local.leave_to_owner(job, origin),
         Err(job) => submit_elsewhere(&Handle::of_worker(local), job),
     }
 }

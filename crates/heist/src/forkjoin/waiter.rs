@@ -3,7 +3,7 @@
 use super::latch::Latch;
 use super::wait::wait_until;
 use crate::env::Parker;
-use crate::scheduler::{self, Job, Local, Origin, Scheduler, with_here};
+use crate::scheduler::{self, Job, Local, Origin, Scheduler, with_here, with_here_or_aside};
 use std::sync::Arc;
 
 /// A thread that waits for a job, as whoever runs the job sees it. It outlives the frame of the job.
@@ -30,10 +30,9 @@ impl Waiter {
             static PARKER: Arc<Parker> = Arc::new(Parker::new());
         }
         let parker = || PARKER.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Parker::new()));
-        with_here(|local| match local {
-            Some(local) if local.is_fixed() => Waiter::of(local),
-            _ => Waiter::Parked(parker()),
-        })
+        // Where a worker sleeps it is found by calls, too, also if it has stepped aside.
+        with_here_or_aside(|local| local.map(Waiter::of))
+            .unwrap_or_else(|| Waiter::Parked(parker()))
     }
 
     /// Where it sleeps, if not on a seat.
@@ -53,7 +52,8 @@ impl Waiter {
     }
 
     /// For the thread that is [`here`](Self::here): waits until the latch is set. A worker of another
-    /// runtime lets others run in its place meanwhile, or else runs what there is.
+    /// runtime lets others run in its place meanwhile, or else runs what there is. Its part of a broadcast it runs in any case: the
+    /// sender may be what it waits for (J5).
     pub(super) fn wait(&self, latch: &Latch) {
         self.wait_and_help(latch, || None);
     }
@@ -74,8 +74,9 @@ impl Waiter {
             Waiter::Parked(parker) => {
                 let _aside = scheduler::step_aside().ok().flatten();
                 fall_asleep();
+                let call = || with_here_or_aside(|local| local?.next_call());
                 while !is_over() {
-                    match help() {
+                    match help().or_else(|| Some((call()?, Origin::Here))) {
                         Some((job, origin)) => job.run(None, origin),
                         None => parker.park(),
                     }

@@ -162,6 +162,13 @@ impl Arena {
         }
     }
 
+    /// The worker ends, and may come again: others do with its chunks as if it did not.
+    pub(crate) fn leave(&mut self) {
+        if self.top.get().is_some() {
+            *self = Arena::new();
+        }
+    }
+
     /// Looks at so many chunks, each at most once, and keeps one of which nothing waits.
     fn sweep(&self, most: usize) {
         let mut hand = self.hand.take().or(self.oldest.get());

@@ -143,6 +143,13 @@ impl Inbox {
         Ok(())
     }
 
+    /// The same, also after it was closed. The caller knows somebody who looks here for this job, and has not ended.
+    pub(super) fn leave(&self, job: Job, origin: Origin) {
+        let mut list = self.lock();
+        list.jobs.push_back((job, origin));
+        self.publish(&list);
+    }
+
     pub(super) fn pop(&self) -> Option<(Job, Origin)> {
         if self.is_empty() {
             return None;

@@ -89,11 +89,12 @@ impl Spares {
     }
 
     /// It has ended, and has nothing in its queues, unless the runtime goes down.
-    pub(super) fn put_back(&self, scheduler: &Scheduler, number: usize, worker: Worker) {
+    pub(super) fn put_back(&self, scheduler: &Scheduler, number: usize, mut worker: Worker) {
         if scheduler.is_down() {
             // While others can see its queues.
             worker.clear();
         }
+        worker.leave_arena();
         let mut state = self.lock();
         state.running.remove(&number);
         state.show(scheduler);
@@ -159,6 +160,8 @@ impl Shared {
         self.record(|| EventKind::SpareShortage);
         worker::outside(|| log::no_spare(&self.shortage, self.config.blocking.limits.threads));
         self.seats[seat].not_staffed();
+        // What nobody comes for may be what one of those waits for that have given their seats away.
+        self.remotes.active().for_each(|remote| remote.waiter.unpark());
         self.alarm.needed();
     }
 

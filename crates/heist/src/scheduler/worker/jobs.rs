@@ -124,9 +124,9 @@ impl Local {
     }
 
     /// Where nobody could come to run a job in its place: one of its own, if that which was pushed there is among
-    /// them, or one from outside.
+    /// them, or one from outside. (Where the runtime goes down a closer comes.)
     pub(crate) fn find_job_alone(&self, mark: Option<Mark>) -> Option<(Job, Origin)> {
-        if self.scheduler.config.lends_seats() && !self.is_going_down() {
+        if self.scheduler.config.lends_seats() {
             return None;
         }
         let is_here = mark.is_some_and(|mark| self.with_deque(|deque| deque.has(mark)));
@@ -362,6 +362,13 @@ impl Local {
     }
 }
 
+/// A spare worker that ends, until it is called again.
+impl Worker {
+    pub(in crate::scheduler) fn leave_arena(&mut self) {
+        self.local.jobs.arena.leave();
+    }
+}
+
 /// A closer: it sits nowhere.
 impl Worker {
     /// Runs what jobs it finds.
@@ -428,6 +435,16 @@ impl Local {
         Ok(())
     }
 
+    /// Leaves a job of a join, which it has stolen, where the worker that has pushed it looks for it; for when the runtime goes down,
+    /// and nobody is offered anything. If that worker does not come to wait for it, a closer finds it there.
+    pub(crate) fn leave_to_owner(&self, job: Job, origin: Origin) {
+        debug_assert!(job.is_framed(), "nobody need be left who waits for it");
+        self.scheduler.jobs.leave(job, origin);
+        if let Origin::Stolen(owner) = origin {
+            self.wake_waiter(owner);
+        }
+    }
+
     /// It begins something that has nothing to do with what it is in the middle of; whether that is the first.
     pub(crate) fn begin_detour(&self) -> bool {
         let is_first = !self.jobs.is_on_detour.replace(true);
@@ -462,15 +479,28 @@ impl Local {
     }
 
     /// Gives the seat away (L5), and sleeps until `is_over`, or there is a call, or the runtime goes down and did not when the
-    /// caller looked for jobs. To be unparked by [`wake_waiter`](Self::wake_waiter).
-    pub(crate) fn sleep_aside(&self, was_going_down: bool, is_over: impl Fn() -> bool) {
+    /// caller looked for jobs; or `help` has found one, whenever it is unparked: nobody may have come in its place. To be unparked
+    /// by [`wake_waiter`](Self::wake_waiter).
+    pub(crate) fn sleep_aside(
+        &self,
+        was_going_down: bool,
+        is_over: impl Fn() -> bool,
+        help: impl Fn() -> Option<(Job, Origin)>,
+    ) -> Option<(Job, Origin)> {
         let lends = self.scheduler.config.lends_seats() && self.tick.get() % 2 == 0;
         if lends {
             self.leave_seat();
         }
-        while !is_over() && !self.is_called() && self.is_going_down() == was_going_down {
+        let is_disturbed =
+            || is_over() || self.is_called() || self.is_going_down() != was_going_down;
+        let found = loop {
+            let found = help();
+            // After that: it may have slept meanwhile, and been unparked for this.
+            if found.is_some() || is_disturbed() {
+                break found;
+            }
             self.remote().waiter.park();
-        }
+        };
         if lends {
             self.come_back();
             self.found();
@@ -478,6 +508,7 @@ impl Local {
                 self.offer_seat();
             }
         }
+        found
     }
 }
 

@@ -8,6 +8,7 @@ use crate::scheduler::idle::GetUp;
 use crate::scheduler::jobs::Origin;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
 use crate::trace::EventKind;
+use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
@@ -281,8 +282,14 @@ impl Local {
 /// this is dropped the thread is a worker's again.
 pub(crate) struct Aside {
     local: *const Local,
+    outer: *const Local,
     /// Who waits for I/O or time here does so in the runtime that is current, which may be another.
     _sits: Sits<'static>,
+}
+
+thread_local! {
+    /// The worker of this thread that has stepped aside.
+    static ASIDE: Cell<*const Local> = const { Cell::new(ptr::null()) };
 }
 
 /// Calls code of others as if this thread were no worker's: it may be at work, with something borrowed.
@@ -307,7 +314,7 @@ pub(crate) struct Alone;
 /// The calling thread's worker steps aside, for the rest of its poll. `None` if the thread is no
 /// worker's, runs no task, or nobody would come in its place. An error if there is no other that could run in its place, ever.
 pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
-    let here = LOCAL.try_with(std::cell::Cell::get).unwrap_or(ptr::null());
+    let here = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     let Some(local) = (unsafe { here.as_ref() }) else { return Ok(None) };
     if local.is_fixed() {
@@ -325,7 +332,17 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     LOCAL.set(ptr::null());
     local.is_aside.set(true);
     local.leave_seat();
-    Ok(Some(Aside { local: here, _sits: Reactors::sit_nowhere() }))
+    let outer = ASIDE.replace(here);
+    Ok(Some(Aside { local: here, outer, _sits: Reactors::sit_nowhere() }))
+}
+
+/// Calls `f` with the worker of this thread, if it has one, though it have stepped aside.
+pub(crate) fn with_here_or_aside<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
+    let get = |worker: &'static std::thread::LocalKey<Cell<*const Local>>| {
+        // SAFETY: (W2) set for as long as the worker lives on this thread's stack, below `f`.
+        unsafe { worker.try_with(Cell::get).unwrap_or(ptr::null()).as_ref() }
+    };
+    f(get(&LOCAL).or_else(|| get(&ASIDE)))
 }
 
 impl Local {
@@ -354,5 +371,6 @@ impl Local {
 impl Drop for Aside {
     fn drop(&mut self) {
         LOCAL.set(self.local);
+        ASIDE.set(self.outer);
     }
 }

@@ -1,0 +1,55 @@
+//! What cannot be brought about from outside at will: a thief goes on to something else at the very moment when its victim
+//! steals from it.
+
+use super::{leapfrog, pass_on, wait};
+use crate::forkjoin::frame::StackJob;
+use crate::runtime::{Builder, Handle};
+use crate::scheduler::{Job, Local, Origin, with_here};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+fn on_worker<R: Send>(handle: &Handle, f: impl FnOnce(&Local) -> R + Send) -> R {
+    handle.install(|| with_here(|local| f(local.expect("install calls it on a worker"))))
+}
+
+/// J2, J3: it may want a lock that is held where it is passed on. Its owner sleeps, and nobody else can come: there is one spare
+/// worker, which is the one that passes it on.
+#[test]
+fn j3_what_is_passed_on_at_the_end_goes_to_its_owner() {
+    let mut builder = Builder::new_multi_thread();
+    let rt = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
+    let (owns, passes) = (rt.handle().clone(), rt.handle().clone());
+    let (give, given) = channel::<Job>();
+    let (run, has_run) = channel();
+    let (begin, has_begun) = channel();
+    thread::scope(|threads| {
+        let owner = threads.spawn(move || {
+            on_worker(&owns, move |local| {
+                let job = StackJob::new(move |_| run.send(thread::current().id()).unwrap());
+                // SAFETY: (J2) this frame is not left before the latch is set.
+                give.send(unsafe { job.offer() }).unwrap();
+                wait(local, &job.latch, |is_last_look| {
+                    leapfrog(local, &job.latch, is_last_look, |other| job.is(other))
+                });
+                thread::current().id()
+            })
+        });
+        let job = given.recv().unwrap();
+        let passer = threads.spawn(move || {
+            on_worker(&passes, move |local| {
+                begin.send(()).unwrap();
+                while !local.is_going_down() {
+                    thread::yield_now();
+                }
+                // Until the owner sleeps again. If this is too short, a test that should fail may pass.
+                thread::sleep(Duration::from_millis(20));
+                pass_on(local, job, Origin::Stolen(0));
+                has_run.recv().unwrap()
+            })
+        });
+        has_begun.recv().unwrap();
+        drop(rt);
+        assert_eq!(passer.join().unwrap(), owner.join().unwrap());
+    });
+}
