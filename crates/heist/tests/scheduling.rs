@@ -29,7 +29,8 @@ fn f1_both_workers_run_tasks() {
         })
         .collect();
     joins.into_iter().for_each(|join| runtime.block_on(join).unwrap());
-    assert_eq!(threads.lock().unwrap().len(), 2);
+    // More if one of them had to wait for long: a spare worker has come in its place.
+    assert!(threads.lock().unwrap().len() >= 2);
 }
 
 /// F1: what one worker spawns and cannot run, because it is busy, the other takes.
