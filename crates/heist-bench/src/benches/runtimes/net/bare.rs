@@ -1,7 +1,7 @@
-//! An echo server without a runtime: threads with an epoll each, and nothing else. What it cannot do on
+//! Servers without a runtime: threads with an epoll each, or that block, and nothing else. What they cannot do on
 //! a machine, no runtime with as many threads will.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
@@ -81,11 +81,35 @@ fn accept(listener: TcpListener, threads: usize, size: usize) -> io::Result<()> 
     Ok(())
 }
 
-/// Begins to serve. Returns the port.
-pub fn start(threads: usize, size: usize) -> io::Result<u16> {
+/// Begins to echo. Returns the port.
+pub fn start_echo(threads: usize, size: usize) -> io::Result<u16> {
     let (listener, address) = listen()?;
     thread::spawn(move || accept(listener, threads, size));
     Ok(address.port())
+}
+
+/// Begins to send one byte back to whoever connects. Returns the port.
+pub fn start_once(threads: usize) -> io::Result<u16> {
+    let (listener, address) = listen()?;
+    listener.set_nonblocking(false)?;
+    let listener = Arc::new(listener);
+    for _ in 0..threads {
+        let listener = Arc::clone(&listener);
+        thread::spawn(move || {
+            loop {
+                // Whoever is gone already wants nothing.
+                let _ = listener.accept().and_then(|(stream, _)| once(stream));
+            }
+        });
+    }
+    Ok(address.port())
+}
+
+fn once(mut stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut byte = [0];
+    stream.read_exact(&mut byte)?;
+    stream.write_all(&byte)
 }
 
 #[cfg(test)]
@@ -98,11 +122,16 @@ mod tests {
 
     #[test]
     fn it_serves() {
-        let address = (Ipv4Addr::LOCALHOST, start(2, 64).unwrap()).into();
-        for connections in [1, 20] {
-            let time = Duration::from_millis(10);
+        let servers = [
+            (Service::Echo(64), start_echo(2, 64).unwrap()),
+            (Service::Once, start_once(2).unwrap()),
+        ];
+        for ((service, port), connections) in
+            servers.into_iter().flat_map(|one| [(one, 1), (one, 20)])
+        {
+            let (address, time) = ((Ipv4Addr::LOCALHOST, port).into(), Duration::from_millis(10));
             let load = Load { address, connections, warm_up: Duration::ZERO, time };
-            assert!(load.run_here(Service::Echo(64)).unwrap().per_second > 0.0);
+            assert!(load.run_here(service).unwrap().per_second > 0.0);
         }
     }
 }

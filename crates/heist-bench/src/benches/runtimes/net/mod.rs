@@ -94,7 +94,7 @@ fn under_load(rows: [Row; 3], connections: usize, service: Service) -> Bench {
     let [first, further @ ..] = rows;
     let mut bench = Bench::new(first.name, first.about, first.unit, Pace::Once);
     bench.rows.extend(further);
-    let bare = matches!(service, Service::Echo(_)).then_some(Runtime::Bare);
+    let bare = (service != Service::Http).then_some(Runtime::Bare);
     for runtime in RUNTIMES.into_iter().chain(bare) {
         bench = bench.side(runtime, move |setup| {
             let host = Host::of(runtime)?;

@@ -100,8 +100,9 @@ pub fn be_server(runtime: Runtime, workers: usize, service: Service) -> io::Resu
         Runtime::Tokio => serve_until_told::<Tokio>(workers, service),
         Runtime::Smol => serve_until_told::<SmolWithReactor>(workers, service),
         Runtime::Bare => match service {
-            Service::Echo(size) => until_told(bare::start(workers, size)?),
-            _ => Err(does_not_serve(runtime)),
+            Service::Echo(size) => until_told(bare::start_echo(workers, size)?),
+            Service::Once => until_told(bare::start_once(workers)?),
+            Service::Http => Err(does_not_serve(runtime)),
         },
         other => Err(does_not_serve(other)),
     }
