@@ -132,6 +132,7 @@ impl Rings {
 enum DequeOp {
     Push(u8),
     Pop(u8),
+    Share,
     Steal,
     StealBatch,
 }
@@ -140,6 +141,7 @@ fn deque_op() -> impl Strategy<Value = DequeOp> {
     prop_oneof![
         4 => (1u8..20).prop_map(DequeOp::Push),
         4 => (1u8..20).prop_map(DequeOp::Pop),
+        1 => Just(DequeOp::Share),
         3 => Just(DequeOp::Steal),
         2 => Just(DequeOp::StealBatch),
     ]
@@ -176,6 +178,7 @@ fn apply_to_deque(
                 assert_eq!(owner.pop().map(|b| *b), model.pop_back());
             }
         }
+        DequeOp::Share => owner.share(),
         DequeOp::Steal => {
             let stolen = insist(|| owner.stealer().steal()).map(|b| *b);
             assert_eq!(stolen, model.pop_front());

@@ -108,6 +108,17 @@ fn requests_in_a_row() {
 }
 
 /// The owner laps a thief that may still be copying.
+/// The owner shares what it has though it has not seen anybody ask, while a thief asks and exposes.
+fn shared_under_a_thief() {
+    let mut owner = deque(2, 0..1);
+    let thief = thief(owner.stealer(), 2);
+    owner.push(1);
+    owner.share();
+    let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 2);
+}
+
 fn reuse_under_a_thief() {
     let mut owner = deque(2, 0..2);
     let thief = thief(owner.stealer(), 1);
@@ -155,6 +166,17 @@ fn loom_q7_requests_in_a_row() {
 #[test]
 fn loom_q7_an_answer_is_seen_with_its_data() {
     loom::model(answer_is_seen_with_its_data);
+}
+
+#[test]
+fn loom_q1_what_is_shared_unasked_goes_to_one() {
+    loom::model(shared_under_a_thief);
+}
+
+#[test]
+#[should_panic(expected = "not exactly once")]
+fn loom_canary_shared_unasked_and_acknowledged_late() {
+    canary::DEQUE_ACKNOWLEDGED_LATE.model(shared_under_a_thief);
 }
 
 #[test]

@@ -40,17 +40,8 @@ impl Shared {
         }
     }
 
-    /// The same, for one that was pushed to a deque.
-    #[inline(always)]
-    pub(super) fn notify_of_job(&self) {
-        if self.idle.is_anybody_free() {
-            self.wake_for_job();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake_for_job(&self) {
+    /// The same, for one that was pushed to a deque, and if anybody is free.
+    pub(super) fn wake_for_job(&self) {
         if let Some(seat) = self.idle.wake_one() {
             self.wake_seat(seat);
         } else if !self.inject.is_empty() {

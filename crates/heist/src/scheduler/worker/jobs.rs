@@ -66,8 +66,19 @@ impl Local {
             deque.push(job);
             mark
         });
-        self.scheduler.notify_of_job();
+        if self.scheduler.idle.is_anybody_free() {
+            self.call_for_thieves();
+        }
         mark
+    }
+
+    /// Somebody may come for what was pushed. Who is woken finds it laid out: else it would have to ask, and where its owner
+    /// does not answer, to have the kernel interrupt it.
+    #[cold]
+    #[inline(never)]
+    fn call_for_thieves(&self) {
+        self.with_deque(deque::Owner::share);
+        self.scheduler.wake_for_job();
     }
 
     /// Memory for the jobs that are pushed here.
