@@ -117,6 +117,40 @@ fn an_empty_trace_and_an_empty_part_are_pages_too() {
     assert_eq!(data(&page)["events"], 0);
 }
 
+fn on_worker(kinds: impl IntoIterator<Item = EventKind>) -> Sample {
+    let mut writer = Writer::new(Vec::new(), &Header { seats: 1, ..header() }).unwrap();
+    for (number, kind) in kinds.into_iter().enumerate() {
+        let at = Duration::from_nanos(100 * number as u64);
+        writer.event(&Event { at, is_exact: true, lane: Lane::Worker(0), kind }).unwrap();
+    }
+    Sample::of(&writer.finish().unwrap())
+}
+
+/// More jobs within jobs than are followed: each end is that of the last that began.
+#[test]
+fn what_is_too_deep_ends_before_what_is_not() {
+    let starts = std::iter::repeat_n(EventKind::JobStart { is_stolen: false }, 70);
+    let sample = on_worker(starts.chain(std::iter::repeat_n(EventKind::JobEnd, 70)));
+    let data = data(&sample.converted("html", &[]));
+    let spans = data["lanes"][0]["spans"].as_array().unwrap();
+    let outermost = spans.chunks(6).find(|span| span[0] == 1).unwrap();
+    assert_eq!(outermost[2], 139 * 100);
+}
+
+/// Who is robbed of a seat leaves it, too.
+#[test]
+fn a_seat_is_left_once() {
+    let (seat, from) = (0, 0);
+    let kinds = [
+        EventKind::SearchFailed,
+        EventKind::SeatLent { seat, from },
+        EventKind::SeatLeft { seat },
+        EventKind::SearchFailed,
+    ];
+    let data = data(&on_worker(kinds).converted("html", &[]));
+    assert_eq!(data["seats"], serde_json::json!([{ "seat": 0, "sittings": [[0, 0, 100]] }]));
+}
+
 /// A task of a `LocalSet` that is polled twice, and beside it a closure that does not end.
 #[test]
 fn what_no_worker_runs_has_rows_of_its_own() {
