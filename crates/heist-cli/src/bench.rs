@@ -33,7 +33,7 @@ Examples:
   heist bench --list                     what there is
   heist bench --from results.json        the report of an earlier run, nothing is run";
 
-/// What to run, and where the report goes.
+/// Measure heist beside its peers: tables and plots.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -1,11 +1,12 @@
 //! The command line.
 
 use crate::convert::TraceArgs;
+use crate::style::unless_nobody_reads;
 use crate::{bench, demo, doctor, top};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::error::Error;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// See what a heist runtime does, and why.
@@ -43,7 +44,10 @@ impl Cli {
             Command::Top(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Completions { shell } => {
-                clap_complete::generate(shell, &mut Cli::command(), "heist", &mut io::stdout());
+                // First to memory: clap_complete panics where it cannot write.
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Cli::command(), "heist", &mut script);
+                unless_nobody_reads(io::stdout().write_all(&script))?;
                 Ok(ExitCode::SUCCESS)
             }
         }

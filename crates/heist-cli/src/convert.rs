@@ -20,8 +20,10 @@ use heist::trace::{ReadError, Trace};
 use output::Output;
 use std::error::Error;
 use std::fmt;
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -80,6 +82,10 @@ struct Window {
 /// Why nothing came of a conversion.
 #[derive(Debug)]
 enum ConvertError {
+    /// The part that was asked for is no part of the trace, which goes from the one to the other of these.
+    Outside(PathBuf, Duration, Duration),
+    /// The output would take the place of the trace.
+    Itself(PathBuf),
     Read(PathBuf, ReadError),
     Write(PathBuf, io::Error),
 }
@@ -100,7 +106,15 @@ impl ConvertArgs {
         };
         let trace = Trace::open(&self.file).map_err(read_error)?;
         let book = Book::read(&trace, window).map_err(read_error)?;
+        let (first, last) = book.whole;
+        let is_empty = window.from > window.until;
+        if is_empty || window.from > nanos(last) || window.until < nanos(first) {
+            return Err(ConvertError::Outside(self.file, first, last));
+        }
         let path = self.output_path();
+        if is_same(&self.file, &path) {
+            return Err(ConvertError::Itself(path));
+        }
         let write_error = |error| ConvertError::Write(path.clone(), error);
         let mut output = Output::create(&path).map_err(write_error)?;
         let result = match self.to {
@@ -173,6 +187,16 @@ impl From<io::Error> for WriteError {
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ConvertError::Outside(path, first, last) => write!(
+                f,
+                "{}: --from and --until leave nothing of the trace, which goes from {first:.1?} to {last:.1?}",
+                path.display()
+            ),
+            ConvertError::Itself(path) => write!(
+                f,
+                "{} is the trace itself, which would be lost; give the output another name",
+                path.display()
+            ),
             ConvertError::Read(path, error) => write!(f, "{}: {error}", path.display()),
             ConvertError::Write(path, error) => {
                 write!(f, "{} cannot be written: {error}", path.display())
@@ -183,8 +207,14 @@ impl fmt::Display for ConvertError {
 
 impl Error for ConvertError {}
 
+/// Whether both are the same file, by whatever names.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let file = |path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((file(a), file(b)), (Ok(a), Ok(b)) if a == b)
+}
+
 /// Whoever reads standard output has read enough.
-fn is_broken_pipe(error: &io::Error, path: &std::path::Path) -> bool {
+fn is_broken_pipe(error: &io::Error, path: &Path) -> bool {
     path.as_os_str() == "-" && error.kind() == io::ErrorKind::BrokenPipe
 }
 

@@ -22,7 +22,7 @@ pub(crate) use finding::time;
 pub use finding::{Evidence, Finding, Severity, TaskRef, Texts, Unit};
 pub(crate) use report::print_findings;
 
-use crate::live::Endpoint;
+use crate::live::{Endpoint, LiveError};
 use crate::style::Style;
 use heist::trace::{Lane, ReadError, StringId, TaskId, Trace};
 use std::error::Error;
@@ -92,9 +92,10 @@ fn open(target: Option<&str>) -> Result<(String, Trace), Box<dyn Error>> {
     }
     let (endpoint, mut bytes) = (Endpoint::find(target)?, Vec::new());
     endpoint.trace(&mut bytes)?;
-    let name = endpoint.to_string();
-    let trace = Trace::from_bytes(bytes).map_err(|error| format!("{name}: {error}"))?;
-    Ok((name, trace))
+    match Trace::from_bytes(bytes) {
+        Ok(trace) => Ok((endpoint.to_string(), trace)),
+        Err(error) => Err(LiveError::NotUnderstood { endpoint, why: error.to_string() }.into()),
+    }
 }
 
 /// Anything else is a file.

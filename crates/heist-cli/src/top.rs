@@ -55,7 +55,7 @@ Examples:
   heist top /run/user/1000/heist/4242.sock
   heist top 127.0.0.1:9100 --once    a table, for scripts";
 
-/// What to show.
+/// Show what a running program does, live.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

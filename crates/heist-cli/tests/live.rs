@@ -84,6 +84,9 @@ fn errors_say_what_to_do() {
     assert!(error(path).contains("was it started with HEIST_CONSOLE"));
     drop(UnixListener::bind(path).unwrap());
     assert!(error(path).contains("nobody answers"));
+    for other in [dir.path(), Path::new("/dev/null")] {
+        assert!(error(other.to_str().unwrap()).contains(" is no socket; give a pid"));
+    }
     let pid = std::process::id();
     let no_console = format!("process {pid} has no console; start it with HEIST_CONSOLE=1");
     assert_eq!(error(&pid.to_string()), no_console);

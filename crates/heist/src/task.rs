@@ -40,7 +40,7 @@ pub use join_set::JoinSet;
 pub(crate) use list::TaskList;
 pub use local_key::{AccessError, LocalKey};
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
-pub(crate) use names::name_of;
+pub(crate) use names::{keep_ended, last_name_of, name_of};
 pub(crate) use pinned::{MadeHere, OnOneThread};
 pub use yield_now::yield_now;
 

@@ -90,3 +90,21 @@ fn a_dump_that_cannot_be_written_is_an_error() {
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     assert!(kinds(&Trace::open(directory.path().join("trace")).unwrap()).len() < 1000);
 }
+
+/// Most dumps are written when everything is over.
+#[test]
+fn tasks_that_have_ended_are_called_by_their_names() {
+    let runtime = recording(Config::new());
+    let named = heist::task::Builder::new().name("over");
+    let task = named.spawn_on(async {}, runtime.handle()).unwrap();
+    let id = task.id().to_string();
+    runtime.block_on(task).unwrap();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    let trace = dumped(&handle);
+    let polled = kinds(&trace).into_iter().find_map(|kind| match kind {
+        EventKind::PollEnd { task, .. } if task.to_string() == id => Some(task),
+        _ => None,
+    });
+    assert_eq!(trace.name(polled.unwrap()), Some("over"));
+}

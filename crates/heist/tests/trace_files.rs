@@ -295,6 +295,8 @@ fn what_is_no_trace_is_said_to_be_none() {
     }
     let error = Trace::open("/nonexistent/trace").unwrap_err();
     assert!(matches!(error, ReadError::Io(_)), "{error:?}");
+    let error = Trace::open("/").unwrap_err();
+    assert!(error.to_string().contains("is a directory"), "{error}");
     let error = Trace::open("/dev/zero").unwrap_err();
     assert!(error.to_string().contains("not a regular file"), "{error}");
 }

@@ -5,12 +5,22 @@ mod support;
 use heist::runtime::{Builder, Runtime};
 use heist::signal::unix::SignalKind;
 use heist::trace::{Config, EventKind, StallKind, Trace};
-use std::io;
+use rustix::fs::{CWD, Mode, mkfifoat};
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 use support::children::wait_until;
 use support::signals;
+
+/// So often at most panics are dumped.
+const OFTEN: Duration = Duration::from_secs(1);
+
+/// A signal is heard by all runtimes of the process that listen: one test at a time has one sent.
+static SIGNALS: Mutex<()> = Mutex::new(());
 
 fn recording(config: Config) -> Runtime {
     let mut builder = Builder::new_multi_thread();
@@ -79,8 +89,100 @@ fn a_panic_of_a_task_is_dumped() {
     assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
 }
 
+/// Who panics all the time is dumped now and then. Wishes are heard one after the other: when the signal was, the panic was.
+#[test]
+fn panics_are_not_dumped_again_at_once() {
+    let _alone = SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    let (file, other) = (directory.path().join("panic"), directory.path().join("signal"));
+    let runtime = recording(Config::new().dump_on_panic(&file).dump_on_signal(&other));
+    let panics = || {
+        runtime.block_on(runtime.spawn(async { panic!("on purpose") })).unwrap_err();
+    };
+    loop {
+        let begun = Instant::now();
+        panics();
+        wait_until(|| file.exists() || begun.elapsed() >= OFTEN);
+        let was_dumped = std::fs::remove_file(&file).is_ok();
+        panics();
+        signals::raise(SignalKind::user_defined2());
+        wait_for(&other);
+        std::fs::remove_file(&other).unwrap();
+        // On a slow machine another second has begun.
+        if was_dumped && begun.elapsed() < OFTEN {
+            assert!(!file.exists());
+            return;
+        }
+    }
+}
+
+/// A dump that has begun is whole when the runtime is gone.
+#[test]
+fn the_end_waits_for_a_dump_that_is_being_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
+    mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+    let runtime = recording(Config::new().dump_on_panic(&pipe));
+    let yields = async {
+        for _ in 0..50_000 {
+            heist::task::yield_now().await;
+        }
+    };
+    runtime.block_on(runtime.spawn(yields)).unwrap();
+    let (tell, has_begun) = mpsc::channel();
+    let is_read = Arc::new(AtomicBool::new(false));
+    let reader = thread::spawn({
+        let is_read = is_read.clone();
+        move || {
+            let mut pipe = std::fs::File::open(pipe).unwrap();
+            let mut bytes = vec![0; 16];
+            pipe.read_exact(&mut bytes).unwrap();
+            tell.send(()).unwrap();
+            // A runtime that does not wait is gone by now.
+            thread::sleep(Duration::from_millis(100));
+            is_read.store(true, Ordering::Relaxed);
+            pipe.read_to_end(&mut bytes).unwrap();
+            bytes
+        }
+    });
+    runtime.block_on(runtime.spawn(async { panic!("on purpose") })).unwrap_err();
+    has_begun.recv().unwrap();
+    drop(runtime);
+    assert!(is_read.load(Ordering::Relaxed));
+    let bytes = reader.join().unwrap();
+    assert!(bytes.len() > 1 << 17, "it does not fit into a pipe: {} bytes", bytes.len());
+    assert!(!Trace::from_bytes(bytes).unwrap().is_truncated());
+}
+
+const CHILD: &str = "HEIST_TEST_DESCRIPTORS";
+
+/// What the child of the test below does: runtimes that listen to the signal come and go.
+#[test]
+fn descriptors_of_runtimes_that_come_and_go() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("trace");
+    let count = || {
+        drop(recording(Config::new().dump_on_signal(&file)));
+        std::fs::read_dir("/proc/self/fd").unwrap().count()
+    };
+    let first = count();
+    (0..20).for_each(|_| assert_eq!(count(), first));
+}
+
+#[test]
+fn a_runtime_leaves_no_descriptor_to_the_signal() {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "descriptors_of_runtimes_that_come_and_go"]).env(CHILD, "1");
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
 #[test]
 fn a_signal_has_it_dumped_each_time() {
+    let _alone = SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("trace");
     let runtime = recording(Config::new().dump_on_signal(&file));

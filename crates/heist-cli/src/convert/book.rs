@@ -5,6 +5,7 @@ use super::Window;
 use heist::trace::{EventKind, Lane, ReadError, StringId, TaskId, Trace};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// Of so many tasks the place is remembered. A table of them has some 50 MB.
 const MAX_PLACES: usize = 1 << 20;
@@ -17,7 +18,11 @@ pub(super) struct Book {
     pub(super) polls: u64,
     pub(super) wakes: u64,
     pub(super) steals: u64,
+    /// So many closures and local tasks ran at once.
+    pub(super) asides: usize,
     pub(super) events: u64,
+    /// The first and the last event of the whole trace.
+    pub(super) whole: (Duration, Duration),
     /// Those that have events in the window.
     pub(super) lanes: Vec<Lane>,
     places: HashMap<TaskId, StringId>,
@@ -25,9 +30,11 @@ pub(super) struct Book {
 
 impl Book {
     pub(super) fn read(trace: &Trace, window: Window) -> Result<Self, ReadError> {
-        let mut book = Book { start: u64::MAX, ..Book::default() };
+        let mut book =
+            Book { start: u64::MAX, whole: (Duration::MAX, Duration::ZERO), ..Book::default() };
         let mut workers = vec![false; 1 << 16];
         let mut has_outside = false;
+        let mut asides = 0_usize;
         for event in trace.events()? {
             let event = event?;
             if let EventKind::SpawnedAt { task, location } = event.kind {
@@ -35,6 +42,8 @@ impl Book {
                     book.places.insert(task, location);
                 }
             }
+            let (first, last) = book.whole;
+            book.whole = (first.min(event.at), last.max(event.at));
             let at = super::nanos(event.at);
             if !window.contains(at) {
                 continue;
@@ -50,12 +59,18 @@ impl Book {
                 EventKind::PollStart { .. } => book.polls += 1,
                 EventKind::Wake { .. } | EventKind::Spawn { .. } => book.wakes += 1,
                 EventKind::Steal { .. } => book.steals += 1,
+                EventKind::AsideStart { .. } => {
+                    asides += 1;
+                    book.asides = book.asides.max(asides);
+                }
+                EventKind::AsideEnd { .. } => asides = asides.saturating_sub(1),
                 _ => {}
             }
         }
         let lanes = (0..=u16::MAX).filter(|number| workers[usize::from(*number)]);
         book.lanes = lanes.map(Lane::Worker).chain(has_outside.then_some(Lane::Outside)).collect();
         book.start = book.start.min(book.end);
+        book.whole.0 = book.whole.0.min(book.whole.1);
         Ok(book)
     }
 

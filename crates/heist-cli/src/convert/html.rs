@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `page` | what is embedded, as the script reads it |
 //! | `track` | the spans of a lane, few enough to be drawn |
+//! | `aside` | what no worker runs |
 //! | `tally` | tasks and where they were spawned, by the time they took |
 //! | `over_time` | polls and busy time, along the trace |
 //! | `histogram` | how long things took |
@@ -12,6 +13,7 @@
 //! arrows and tasks there are only so many. The page says so. All text comes from the trace and may
 //! be hostile: it goes into the page as JSON without `<`, and the script puts it nowhere but into text.
 
+mod aside;
 mod histogram;
 mod over_time;
 mod page;
@@ -21,6 +23,7 @@ mod track;
 use super::book::Book;
 use super::follow::{self, Cause, Deed, Poll, Sink, Sitting, Span, SpanKind, Stall, Steal};
 use super::{Window, WriteError};
+use aside::{Asides, Run};
 use heist::trace::{EventKind, Lane, StallKind, TaskId, Trace};
 use histogram::Histogram;
 use over_time::OverTime;
@@ -34,6 +37,7 @@ use track::Track;
 /// So many spans are drawn, or a few more. A page of them has about a megabyte and a half.
 const SPANS: u64 = 60_000;
 const LANES: usize = 128;
+const ASIDES: usize = 16;
 const SITTINGS: usize = 4000;
 const WAKES: u64 = 8000;
 const STEALS: u64 = 4000;
@@ -52,6 +56,7 @@ pub(super) fn write(
 ) -> Result<(), WriteError> {
     let mut html = Html::new(trace, book);
     follow::follow(trace, window, (book.start, book.end), &mut html)?;
+    html.end_asides();
     let page = html.into_page();
     let mut parts = HEAD.split("<!--HERE-->");
     let mut part = || parts.next().unwrap_or_default();
@@ -69,6 +74,7 @@ struct Html<'a> {
     resolution: u64,
     titles: Titles,
     lanes: BTreeMap<Lane, (Track, OverTime)>,
+    asides: Asides,
     polls: OverTime,
     sittings: Vec<Sitting>,
     stalls: Vec<StallData>,
@@ -103,7 +109,8 @@ impl Sample {
 
 impl<'a> Html<'a> {
     fn new(trace: &'a Trace, book: &'a Book) -> Self {
-        let lanes = book.lanes.len().min(LANES) as u64;
+        let asides = book.asides.min(ASIDES);
+        let lanes = (book.lanes.len().min(LANES) + asides) as u64;
         let length = book.end - book.start;
         let resolution = if book.events < SPANS {
             0
@@ -112,13 +119,15 @@ impl<'a> Html<'a> {
             (3 * lanes).saturating_mul(length).div_ceil(SPANS).max(1)
         };
         let over_time = OverTime::new(book.start, book.end);
-        let lane = |lane: &Lane| (*lane, (Track::new(book.start, resolution), over_time.clone()));
+        let row = || (Track::new(book.start, resolution), over_time.clone());
+        let lane = |lane: &Lane| (*lane, row());
         Html {
             trace,
             book,
             resolution,
             titles: Titles::default(),
             lanes: book.lanes.iter().take(LANES).map(lane).collect(),
+            asides: Asides::new((0..asides).map(|_| row()).collect()),
             polls: over_time.clone(),
             sittings: Vec::new(),
             stalls: Vec::new(),
@@ -150,6 +159,26 @@ impl<'a> Html<'a> {
         }
     }
 
+    /// It is counted among the tasks, and not among the polls of workers.
+    fn run_aside(&mut self, run: &Run) {
+        let time = run.end - run.start;
+        self.tasks.add(&run.task, time, None);
+        self.places.add(self.origin(run.task), time, None);
+        let Some((track, busy)) = run.row.map(|row| &mut self.asides.rows[row]) else { return };
+        busy.add_span(run.start, run.end);
+        if track.is_drawn(time, 0) {
+            let title = self.titles.number(&self.book.title(self.trace, run.task));
+            track.run(run, title);
+        } else {
+            track.merge(run.start, run.end, 0);
+        }
+    }
+
+    fn end_asides(&mut self) {
+        let left = self.asides.end_all(self.book.end);
+        left.iter().for_each(|run| self.run_aside(run));
+    }
+
     /// Where a task is from: its place, or its name if that is all there is.
     fn origin(&self, task: TaskId) -> &'a str {
         let place = self.book.place(self.trace, task);
@@ -160,13 +189,18 @@ impl<'a> Html<'a> {
         let (trace, book) = (self.trace, self.book);
         let lost = book.lanes.iter().map(|lane| trace.lost(*lane)).fold(0, u64::saturating_add);
         let started = trace.started().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let lanes = self.lanes.into_iter().map(|(lane, (track, busy))| LaneData {
-            name: lane.to_string(),
-            lost: trace.lost(lane),
+        let lane = |name, lost, (track, busy): (Track, OverTime)| LaneData {
+            name,
+            lost,
             busy: busy.permille(),
             busy_ns: busy.total(),
             spans: track.finish(),
-        });
+        };
+        let hidden_asides = self.asides.hidden;
+        let asides = self.asides.rows.into_iter().zip(1..);
+        let asides = asides.map(|(row, number)| lane(format!("aside {number}"), 0, row));
+        let lanes = self.lanes.into_iter();
+        let lanes = lanes.map(|(name, row)| lane(name.to_string(), trace.lost(name), row));
         Page {
             program: trace.program(),
             pid: trace.pid(),
@@ -184,6 +218,7 @@ impl<'a> Html<'a> {
             steals: book.steals,
             stall_count: self.stall_count,
             hidden_lanes: book.lanes.len().saturating_sub(LANES),
+            hidden_asides,
             resolution_ns: self.resolution,
             wake_stride: self.wakes.stride,
             steal_stride: self.steals.stride,
@@ -191,7 +226,7 @@ impl<'a> Html<'a> {
             polls_over_time: self.polls.values(),
             poll_times: self.poll_times.bars(),
             delays: self.delays.bars(),
-            lanes: lanes.collect(),
+            lanes: lanes.chain(asides).collect(),
             seats: SeatData::of(&self.sittings, book.start),
             stalls: self.stalls,
             arrows: self.arrows,
@@ -288,7 +323,15 @@ impl Sink for Html<'_> {
         Ok(())
     }
 
-    fn other(&mut self, _at: u64, _lane: Lane, _kind: EventKind) -> io::Result<()> {
+    fn other(&mut self, at: u64, _lane: Lane, kind: EventKind) -> io::Result<()> {
+        match kind {
+            EventKind::AsideStart { task } => self.asides.start(at, task),
+            EventKind::AsideEnd { task, outcome } => {
+                let run = self.asides.end(at, task, outcome);
+                run.iter().for_each(|run| self.run_aside(run));
+            }
+            _ => {}
+        }
         Ok(())
     }
 }

@@ -6,8 +6,8 @@
 //!
 //! What no worker runs, closures and tasks of a `LocalSet`, has tracks of its own: those may run at the same time.
 //!
-//! Perfetto sorts by time and keeps the order of what has the same time. An arrow's end belongs to the
-//! slice that is open at that time, so a slice stands before its arrows. It knows threads by their numbers, whatever
+//! Perfetto sorts by time. Of what has the same time slices come first, the longest before the others, and all that has no
+//! length keeps its order. An arrow's end belongs to the slice that is open at that time, so a slice stands before its arrows. It knows threads by their numbers, whatever
 //! their process: no two tracks have the same, and none has 0, which is nobody.
 
 mod json;
@@ -82,12 +82,16 @@ impl<W: Write> Perfetto<'_, W> {
     fn tracks(&mut self) -> io::Result<()> {
         let program = self.trace.program();
         self.meta("process_name", WORKERS, OUTSIDE, &format!("{program}: workers"))?;
-        for lane in &self.book.lanes {
+        self.sort("process_sort_index", WORKERS, OUTSIDE, 0)?;
+        for (index, lane) in self.book.lanes.iter().enumerate() {
             self.meta("thread_name", WORKERS, track(*lane), &lane.to_string())?;
+            self.sort("thread_sort_index", WORKERS, track(*lane), index as u64)?;
         }
         self.meta("process_name", SEATS, seat_track(0), &format!("{program}: seats"))?;
+        self.sort("process_sort_index", SEATS, seat_track(0), 1)?;
         for seat in 0..self.trace.seats() as u64 {
             self.meta("thread_name", SEATS, seat_track(seat), &format!("seat {seat}"))?;
+            self.sort("thread_sort_index", SEATS, seat_track(seat), seat)?;
         }
         Ok(())
     }
@@ -100,6 +104,19 @@ impl<W: Write> Perfetto<'_, W> {
         event.number("tid", track)?;
         let mut arguments = event.object("args")?;
         arguments.text("name", name)?;
+        arguments.end()?;
+        event.end()
+    }
+
+    /// Where a track is put: by their names 10 would come before 2.
+    fn sort(&mut self, what: &str, process: u64, track: u64, index: u64) -> io::Result<()> {
+        let mut event = self.events.object()?;
+        event.text("name", what)?;
+        event.text("ph", "M")?;
+        event.number("pid", process)?;
+        event.number("tid", track)?;
+        let mut arguments = event.object("args")?;
+        arguments.number("sort_index", index)?;
         arguments.end()?;
         event.end()
     }

@@ -145,7 +145,8 @@ impl fmt::Display for Evidence {
 impl fmt::Display for TaskRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
-            Some(name) => write!(f, "{} \"{name}\"", self.id),
+            // A name may be any text: what it has of control characters is not for the terminal.
+            Some(name) => write!(f, "{} {name:?}", self.id),
             None => write!(f, "{}", self.id),
         }
     }

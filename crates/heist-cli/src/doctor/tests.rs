@@ -244,6 +244,31 @@ fn imbalance_is_not_judged_without_cores() {
     assert_eq!(ids(&script.examine()), [""; 0]);
 }
 
+/// A task that blocks while nobody waits is in a poll nearly all the time, and uses no CPU time.
+#[test]
+fn who_blocks_and_does_not_compute_is_not_taken_for_one_busy_worker() {
+    let blocks_with_cpu_time = |nanos| {
+        let mut script = Script::default();
+        script.spawn(0, Lane::Outside, 7, 1);
+        for round in 0..300 {
+            let start = round * 10_000;
+            script.on(0, start, EventKind::CpuTime { nanos: round * nanos });
+            script.poll(0, (start + 1, start + 9_000), 7, Outcome::Again);
+            script.on(0, start + 8_999, EventKind::CpuTime { nanos: (round + 1) * nanos });
+        }
+        script.examine()
+    };
+    assert_eq!(ids(&blocks_with_cpu_time(10_000)), [""; 0]);
+    assert_eq!(ids(&blocks_with_cpu_time(8_000_000)), ["imbalance-one-task"]);
+}
+
+/// Names may be any text, and the reader may be a terminal.
+#[test]
+fn control_characters_of_names_are_not_printed() {
+    let task = TaskRef { id: 7, name: Some("a\n\x1b[2J\"".into()), spawned_at: None };
+    assert_eq!(task.to_string(), r#"7 "a\n\u{1b}[2J\"""#);
+}
+
 #[test]
 fn tasks_that_pile_up_are_told_and_those_of_one_burst_are_not() {
     let pile = |every: u64| {

@@ -19,6 +19,8 @@ pub enum LiveError {
     Several(Vec<Endpoint>),
     /// What was given is no pid, no path and no address.
     NoTarget(String),
+    /// What was given is a file, and no socket.
+    NoSocket(PathBuf),
     /// There is no process with this pid.
     NoSuchProcess(u32),
     /// The process has no console.
@@ -74,8 +76,14 @@ impl fmt::Display for LiveError {
                 "{text:?} is no pid, no socket and no address; give a pid, the path of a console's \
                  socket, or an address like 127.0.0.1:9100"
             ),
+            LiveError::NoSocket(path) => write!(
+                f,
+                "{} is no socket; give a pid, the path of a console's socket, or an address; `heist \
+                 doctor` also reads traces",
+                path.display()
+            ),
             LiveError::NoSuchProcess(pid) => {
-                write!(f, "there is no process {pid}; `heist top` without a pid looks for consoles")
+                write!(f, "there is no process {pid}; without a pid, the only console is asked")
             }
             LiveError::NoConsole(pid) => {
                 write!(f, "process {pid} has no console; start it with HEIST_CONSOLE=1")

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,11 @@ impl Endpoint {
         if let Ok(address) = text.parse() {
             return Ok(Self::at_port(address));
         }
-        if text.contains('/') || Path::new(text).exists() {
+        let found = fs::metadata(text);
+        if found.as_ref().is_ok_and(|found| !found.file_type().is_socket()) {
+            return Err(LiveError::NoSocket(text.into()));
+        }
+        if text.contains('/') || found.is_ok() {
             return Ok(Self::at_path(text));
         }
         Err(LiveError::NoTarget(text.to_owned()))

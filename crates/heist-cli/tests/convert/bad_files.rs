@@ -63,6 +63,8 @@ fn what_cannot_be_read_or_written_is_named() {
     let output = super::heist().args(["trace", "convert", "/nonexistent", "--to", "html"]).output();
     assert_refused(&output.unwrap(), "/nonexistent: No such file");
     let output = super::heist().args(["trace", "convert", "/tmp", "--to", "html"]).output();
+    assert_refused(&output.unwrap(), "/tmp: is a directory");
+    let output = super::heist().args(["trace", "convert", "/dev/null", "--to", "html"]).output();
     assert_refused(&output.unwrap(), "not a regular file");
     let output = sample.convert(&["--to", "html", "-o", "missing/page.html"]);
     assert_refused(&output, "missing/page.html cannot be written");
@@ -70,6 +72,29 @@ fn what_cannot_be_read_or_written_is_named() {
     assert_refused(&output, "cannot be written");
     let output = sample.convert(&["--to", "perfetto", "-o", "/dev/full"]);
     assert_refused(&output, "/dev/full cannot be written: No space left");
+    assert_eq!(sample.files(), ["a.trace"]);
+}
+
+#[test]
+fn the_trace_is_not_written_over() {
+    let sample = Sample::new(MILLISECOND);
+    let before = fs::read(sample.path("a.trace")).unwrap();
+    fs::hard_link(sample.path("a.trace"), sample.path("b.trace")).unwrap();
+    for to in ["a.trace", "./a.trace", "b.trace"] {
+        let output = sample.convert(&["--to", "html", "-o", to]);
+        assert_refused(&output, &format!("{to} is the trace itself"));
+    }
+    assert!(fs::read(sample.path("a.trace")).unwrap() == before);
+}
+
+#[test]
+fn a_part_that_is_none_of_the_trace_is_refused() {
+    let sample = Sample::new(30 * MILLISECOND);
+    for times in [&["--from", "2s"][..], &["--until", "1ns"], &["--from", "2ms", "--until", "1ms"]]
+    {
+        let output = sample.convert(&[&["--to", "html"], times].concat());
+        assert_refused(&output, "leave nothing of the trace, which goes from 1.0µs to 3");
+    }
     assert_eq!(sample.files(), ["a.trace"]);
 }
 

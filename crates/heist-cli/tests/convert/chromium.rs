@@ -98,7 +98,7 @@ fn pages_work_in_chromium() {
     let pages = [
         ("wide", 1400, sample.converted("html", &[])),
         ("narrow", 420, Sample::new(1000 * MILLISECOND).converted("html", &[])),
-        ("empty", 1000, sample.converted("html", &["--from", "5s"])),
+        ("empty", 1000, Sample::of(&super::html::empty()).converted("html", &[])),
     ];
     let (told, complaints) = open(&browser, &sample, &pages);
     assert_eq!(complaints, "");

@@ -2,7 +2,7 @@
 
 use super::sample::HOSTILE;
 use super::{MILLISECOND, Sample};
-use heist::trace::{Event, EventKind, Header, Lane, TaskId, Writer};
+use heist::trace::{Aside, Event, EventKind, Header, Lane, Outcome, TaskId, Writer};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
@@ -45,7 +45,11 @@ fn the_page_has_what_the_trace_has() {
     let data = data(&Sample::new(20 * MILLISECOND).converted("html", &[]));
     let lanes = data["lanes"].as_array().unwrap();
     let names: Vec<&str> = lanes.iter().map(|lane| lane["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["worker 0", "worker 1", "worker 2", "worker 3", "worker 4", "outside"]);
+    let workers = ["worker 0", "worker 1", "worker 2", "worker 3", "worker 4"];
+    assert_eq!(names[..5], workers);
+    assert_eq!(names[5], "outside");
+    assert!(names.len() > 6 && names[6..].iter().all(|name| name.starts_with("aside ")));
+    let is_worker = |lane: &&Value| workers.contains(&lane["name"].as_str().unwrap());
     assert_eq!(data["resolution_ns"], 0, "each poll is drawn");
     let sum = |bars: &Value| -> u64 {
         bars.as_array().unwrap().iter().map(|bar| bar[1].as_u64().unwrap()).sum()
@@ -55,7 +59,8 @@ fn the_page_has_what_the_trace_has() {
     assert_eq!(sum(&data["poll_times"]), polls);
     let over_time = data["polls_over_time"].as_array().unwrap();
     assert_eq!(over_time.iter().map(|value| value.as_u64().unwrap()).sum::<u64>(), polls);
-    let spans = lanes.iter().flat_map(|lane| lane["spans"].as_array().unwrap().chunks(6));
+    let spans =
+        lanes.iter().filter(is_worker).flat_map(|lane| lane["spans"].as_array().unwrap().chunks(6));
     let drawn = spans.filter(|span| span[0].as_i64().unwrap() % 4 == 0).count() as u64;
     assert_eq!(drawn, polls);
     assert_eq!(data["lost"], 123_456);
@@ -92,13 +97,107 @@ fn a_long_trace_is_drawn_coarser_and_counted_whole() {
     }
 }
 
+/// A trace without events.
+pub fn empty() -> Vec<u8> {
+    Writer::new(Vec::new(), &header()).unwrap().finish().unwrap()
+}
+
 #[test]
 fn an_empty_trace_and_an_empty_part_are_pages_too() {
-    let empty = Writer::new(Vec::new(), &header()).unwrap().finish().unwrap();
-    let page = Sample::of(&empty).converted("html", &[]);
+    let page = Sample::of(&empty()).converted("html", &[]);
     assert_eq!(data(&page)["events"], 0);
-    let page = Sample::new(MILLISECOND).converted("html", &["--from", "5s"]);
+    let mut writer = Writer::new(Vec::new(), &header()).unwrap();
+    for at in [100, 500].map(Duration::from_nanos) {
+        let (lane, kind) = (Lane::Worker(0), EventKind::SearchFailed);
+        writer.event(&Event { at, is_exact: true, lane, kind }).unwrap();
+    }
+    let sample = Sample::of(&writer.finish().unwrap());
+    assert_eq!(data(&sample.converted("html", &[]))["events"], 2);
+    let page = sample.converted("html", &["--from", "200ns", "--until", "300ns"]);
     assert_eq!(data(&page)["events"], 0);
+}
+
+fn on_worker(kinds: impl IntoIterator<Item = EventKind>) -> Sample {
+    let mut writer = Writer::new(Vec::new(), &Header { seats: 1, ..header() }).unwrap();
+    for (number, kind) in kinds.into_iter().enumerate() {
+        let at = Duration::from_nanos(100 * number as u64);
+        writer.event(&Event { at, is_exact: true, lane: Lane::Worker(0), kind }).unwrap();
+    }
+    Sample::of(&writer.finish().unwrap())
+}
+
+/// More jobs within jobs than are followed: each end is that of the last that began.
+#[test]
+fn what_is_too_deep_ends_before_what_is_not() {
+    let starts = std::iter::repeat_n(EventKind::JobStart { is_stolen: false }, 70);
+    let sample = on_worker(starts.chain(std::iter::repeat_n(EventKind::JobEnd, 70)));
+    let data = data(&sample.converted("html", &[]));
+    let spans = data["lanes"][0]["spans"].as_array().unwrap();
+    let outermost = spans.chunks(6).find(|span| span[0] == 1).unwrap();
+    assert_eq!(outermost[2], 139 * 100);
+}
+
+/// Who is robbed of a seat leaves it, too.
+#[test]
+fn a_seat_is_left_once() {
+    let (seat, from) = (0, 0);
+    let kinds = [
+        EventKind::SearchFailed,
+        EventKind::SeatLent { seat, from },
+        EventKind::SeatLeft { seat },
+        EventKind::SearchFailed,
+    ];
+    let data = data(&on_worker(kinds).converted("html", &[]));
+    assert_eq!(data["seats"], serde_json::json!([{ "seat": 0, "sittings": [[0, 0, 100]] }]));
+}
+
+/// A task of a `LocalSet` that is polled twice, and beside it a closure that does not end.
+#[test]
+fn what_no_worker_runs_has_rows_of_its_own() {
+    let mut writer = Writer::new(Vec::new(), &header()).unwrap();
+    let (local, closure) = (TaskId(7), TaskId(8));
+    writer.name(local, "local").unwrap();
+    let kinds = [
+        EventKind::SpawnAside { task: local, aside: Aside::LocalSet },
+        EventKind::AsideStart { task: local },
+        EventKind::AsideStart { task: closure },
+        EventKind::AsideEnd { task: local, outcome: Outcome::Waits },
+        EventKind::AsideStart { task: local },
+        EventKind::AsideEnd { task: local, outcome: Outcome::Done },
+        EventKind::SearchFailed,
+    ];
+    for (number, kind) in kinds.into_iter().enumerate() {
+        let at = Duration::from_nanos(100 * number as u64);
+        writer.event(&Event { at, is_exact: true, lane: Lane::Outside, kind }).unwrap();
+    }
+    let data = data(&Sample::of(&writer.finish().unwrap()).converted("html", &[]));
+    let lanes = data["lanes"].as_array().unwrap();
+    let names: Vec<_> = lanes.iter().map(|lane| lane["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["outside", "aside 1", "aside 2"]);
+    assert_eq!(data["titles"], serde_json::json!(["local", "task 8"]));
+    // Start after the one before, length, title, task, and flags: from no queue; waits, done, had not ended.
+    let spans = |lane: usize| lanes[lane]["spans"].clone();
+    assert_eq!(spans(0), serde_json::json!([]));
+    assert_eq!(spans(1), serde_json::json!([0, 100, 200, 1, 7, 5 | 1 << 3, 0, 300, 100, 1, 7, 5]));
+    assert_eq!(spans(2), serde_json::json!([0, 200, 400, 2, 8, 5 | 3 << 3]));
+    assert_eq!((&data["polls"], &data["hidden_asides"]), (&0.into(), &0.into()));
+    let row = data["tasks"].as_array().unwrap().iter().find(|row| row["title"] == "local").unwrap();
+    assert_eq!((&row["polls"], &row["busy"]), (&2.into(), &300.into()));
+}
+
+/// More at once than there is room for are counted, and drawn by nobody.
+#[test]
+fn there_are_only_so_many_rows() {
+    let mut writer = Writer::new(Vec::new(), &header()).unwrap();
+    for number in 0..40 {
+        let (at, task) = (Duration::from_nanos(100 * number), TaskId(number + 1));
+        let (lane, kind) = (Lane::Outside, EventKind::AsideStart { task });
+        writer.event(&Event { at, is_exact: true, lane, kind }).unwrap();
+    }
+    let data = data(&Sample::of(&writer.finish().unwrap()).converted("html", &[]));
+    assert_eq!(data["lanes"].as_array().unwrap().len(), 17);
+    assert_eq!(data["hidden_asides"], 24);
+    assert_eq!(data["tasks"].as_array().unwrap().len(), 40);
 }
 
 #[test]

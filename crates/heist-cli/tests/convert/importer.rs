@@ -11,6 +11,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// The track of threads that are no workers; those of seats come behind it.
+const OUTSIDE: u64 = 1 << 17;
+
 #[derive(Debug, Default)]
 struct Imported {
     slices: Vec<Slice>,
@@ -18,6 +21,8 @@ struct Imported {
     flows: Vec<(usize, usize)>,
     /// Names of threads, by number.
     threads: BTreeMap<u64, String>,
+    /// Where the user interface puts threads, by process and number; a process itself has number 0.
+    order: BTreeMap<(u64, u64), u64>,
     counters: u64,
     problems: Vec<String>,
 }
@@ -52,8 +57,12 @@ fn import(json: &str) -> Imported {
     let (meta, mut timed): (Vec<_>, Vec<_>) = events.iter().partition(|event| event["ph"] == "M");
     let mut importer = Importer::default();
     meta.into_iter().for_each(|event| importer.meta(event));
-    // Stable: what has the same time stays in its order.
-    timed.sort_by_key(|event| nanos(event, "ts"));
+    // Of what has the same time slices with a length come first, the longest first; all others stay in their order.
+    let shortness = |event: &Value| match event["ph"] == "X" {
+        true => u64::MAX - nanos(event, "dur"),
+        false => u64::MAX,
+    };
+    timed.sort_by_key(|event| (nanos(event, "ts"), shortness(event)));
     timed.into_iter().for_each(|event| importer.event(event));
     importer.finish()
 }
@@ -70,6 +79,11 @@ impl Importer {
 
     fn meta(&mut self, event: &Value) {
         let thread = self.thread(event);
+        if let Some(index) = event["args"]["sort_index"].as_u64() {
+            let place = if event["name"] == "thread_sort_index" { thread } else { 0 };
+            self.found.order.insert((event["pid"].as_u64().unwrap(), place), index);
+            return;
+        }
         let name = event["args"]["name"].as_str().unwrap().to_owned();
         if event["name"] == "thread_name" && self.found.threads.insert(thread, name).is_some() {
             self.found.problems.push(format!("two names for one thread: {event}"));
@@ -96,11 +110,18 @@ impl Importer {
         }
     }
 
-    /// What has ended before is closed; what would stick out of what is open is dropped.
+    /// What has ended before is closed, but what has no length lies on others of its time that have none; what would stick
+    /// out of what is open is dropped.
     fn begin(&mut self, track: String, event: &Value, start: u64, end: Option<u64>) {
         let stack = self.open.entry(track).or_default();
         let slices = &mut self.found.slices;
-        stack.retain(|open| slices[*open].end.is_none_or(|end| end > start));
+        let has_length = |slice: &Slice| slice.end.is_none_or(|end| end > slice.start);
+        let is_instant = end == Some(start);
+        stack.retain(|open| {
+            let open = &slices[*open];
+            let is_pile = is_instant && !has_length(open) && open.end == Some(start);
+            is_pile || open.end.is_none_or(|end| end > start)
+        });
         let sticks_out = |open: &usize| {
             let outer = slices[*open].end;
             outer.is_some_and(|outer| end.is_some_and(|end| end > outer))
@@ -145,8 +166,11 @@ impl Importer {
             Some(from) => self.found.flows.push((from, slice)),
             None => self.found.problems.push(format!("ends and has not begun: {event}")),
         }
-        if self.found.slices[slice].start != at {
-            self.found.problems.push(format!("does not end where a slice begins: {event}"));
+        let end = &self.found.slices[slice];
+        if end.start != at || !["poll", "steal"].contains(&end.category.as_str()) {
+            self.found
+                .problems
+                .push(format!("does not end where a poll or a theft begins: {event}"));
         }
     }
 
@@ -189,6 +213,13 @@ fn nothing_of_a_sample_is_dropped() {
     }
     let is_known = |name: &&str| imported.threads.values().any(|thread| thread == *name);
     assert!(["worker 0", "worker 4", "seat 0", "seat 3", "outside"].iter().all(is_known));
+    // In this order from top to bottom.
+    let order: Vec<_> = imported.order.into_iter().collect();
+    let workers = [((1, 0), 0), ((1, 1), 0), ((1, 2), 1), ((1, 3), 2), ((1, 4), 3), ((1, 5), 4)];
+    let rest = [(2, 0), (2, OUTSIDE + 1), (2, OUTSIDE + 2), (2, OUTSIDE + 3), (2, OUTSIDE + 4)];
+    let rest = rest.into_iter().zip([1, 0, 1, 2, 3]);
+    let expected = workers.into_iter().chain([((1, OUTSIDE), 5)]).chain(rest);
+    assert_eq!(order, expected.collect::<Vec<_>>());
 }
 
 /// A part of it begins and ends in the middle of everything.

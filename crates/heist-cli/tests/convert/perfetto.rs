@@ -2,9 +2,10 @@
 
 use super::sample::{HOSTILE, SEATS};
 use super::{MILLISECOND, Sample};
-use heist::trace::{EventKind, Trace};
+use heist::trace::{Event, EventKind, Header, Lane, Outcome, PollSource, TaskId, Trace, Writer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// The events, as far as they are what the format asks for.
 fn events(sample: &Sample, arguments: &[&str]) -> Vec<Value> {
@@ -146,6 +147,27 @@ fn stalls_are_marked_and_queues_counted() {
             counter.map(|event| event["args"]["tasks"].as_u64().unwrap()).collect();
         assert!(values.len() > 1 && values.is_sorted(), "{name}: {values:?}");
     }
+}
+
+/// A slice without a length would be no slice on the screen.
+#[test]
+fn a_theft_is_seen_however_short_it_was() {
+    let (started, program) = (std::time::SystemTime::UNIX_EPOCH, String::new());
+    let header = Header { started, program, pid: 0, workers: 2, seats: 2 };
+    let mut writer = Writer::new(Vec::new(), &header).unwrap();
+    let (task, source) = (TaskId(1), PollSource::Stolen);
+    let kinds = [
+        EventKind::Steal { victim: 1, tasks: 1 },
+        EventKind::PollStart { task, source },
+        EventKind::PollEnd { task, outcome: Outcome::Done },
+    ];
+    for (kind, at) in kinds.into_iter().zip([100, 100, 900].map(Duration::from_nanos)) {
+        writer.event(&Event { at, is_exact: true, lane: Lane::Worker(0), kind }).unwrap();
+    }
+    let events = events(&Sample::of(&writer.finish().unwrap()), &[]);
+    let slices = of_phase(&events, "X");
+    let theft = slices.iter().find(|slice| slice["name"] == "steal from worker 1").unwrap();
+    assert_eq!((nanos(theft, "ts"), nanos(theft, "dur")), (100, 1));
 }
 
 #[test]

@@ -178,6 +178,18 @@ fn a_running_program_is_asked_for_its_trace() {
 }
 
 #[test]
+fn who_is_no_console_is_told_so() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("no-{}.sock", process::id()));
+    let listener = UnixListener::bind(&path).expect("a socket can be made");
+    let server = thread::spawn(move || serve_once(listener, b"{}".to_vec()));
+    let output = heist(&["doctor", path.to_str().expect("a path in UTF-8")]);
+    server.join().expect("it was asked");
+    std::fs::remove_file(&path).expect("it is there");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("is it a console"), "{output:?}");
+}
+
+#[test]
 fn a_program_that_is_not_there_is_an_error() {
     // No pid is as large as this.
     let output = heist(&["doctor", "4294967295"]);

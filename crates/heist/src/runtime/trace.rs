@@ -2,6 +2,7 @@
 
 use super::Handle;
 use crate::env::{Clock, log, quietly};
+use crate::task;
 use crate::trace::{self, Recorder, Wish, ring};
 use std::ffi::OsString;
 use std::io;
@@ -79,6 +80,7 @@ fn numbered(file: &Path, number: u64) -> PathBuf {
 /// If a file that is to be written could not be, or there are no descriptors left.
 pub(super) fn recorder(config: trace::Config) -> io::Result<Arc<Recorder>> {
     config.files().try_for_each(check_file)?;
+    task::keep_ended();
     Recorder::new(config)
         .map_err(|error| io::Error::new(error.kind(), format!("Builder::trace: {error}")))
 }

@@ -74,7 +74,7 @@ impl Shared {
             recorder: self.recorder()?,
             scribes: self.remotes.all().filter_map(|remote| remote.scribe.as_deref()).collect(),
             seats: self.remotes.seats(),
-            name_of: |task| task::name_of(task::Id::from_number(task)?),
+            name_of: |task| task::last_name_of(task::Id::from_number(task)?),
         })
     }
 }

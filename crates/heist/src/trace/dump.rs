@@ -22,7 +22,7 @@ pub(crate) struct Subject<'a> {
     /// Of each worker, by number.
     pub(crate) scribes: Vec<&'a Scribe>,
     pub(crate) seats: usize,
-    /// The name of a task that has one.
+    /// The name of a task that has one, or had one until lately.
     pub(crate) name_of: fn(u64) -> Option<Arc<str>>,
 }
 

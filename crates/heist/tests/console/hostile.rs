@@ -4,7 +4,8 @@
 use crate::client::{Asked, Stream, answer, ask, connect, get, read, start, started, talk};
 use heist::console::{Address, Config};
 use heist_testing::Rng;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Long enough for everybody who is not to be sent away, and for nobody else's patience.
@@ -123,6 +124,56 @@ fn clients_that_never_read_take_no_place_for_ever() {
             assert!(answer.len() < length, "in the middle");
         }
     }
+}
+
+/// There is room for some of the answers; all others wait until those who were answered have read, or are sent away.
+#[test]
+fn answers_that_nobody_reads_are_not_piled_up() {
+    let asked = impatient();
+    fill(&asked);
+    let mut lazy: Vec<_> = (0..24).map(|_| never_reads(&asked.address)).collect();
+    // Whoever asks last is answered last.
+    gets_well(&asked);
+    let gone = lazy.iter_mut().filter_map(|stream| stream.write_all(b"x").err()).count();
+    assert!(gone > 0, "24 snapshots of 4096 tasks are in memory at once");
+}
+
+#[test]
+fn a_snapshot_has_no_more_tasks_than_there_may_be() {
+    let asked = started();
+    fill(&asked);
+    fill(&asked);
+    let said = crate::client::snapshot(&asked.address, "tasks=100000");
+    assert_eq!(said["tasks"].as_array().unwrap().len(), 4096);
+    assert_eq!(said["tasks_matched"], 8192);
+}
+
+/// Nobody is given a second file while the first is read, and others are answered meanwhile.
+#[test]
+fn there_is_one_trace_at_a_time() {
+    let asked = started();
+    let yields = async {
+        for _ in 0..100_000 {
+            heist::task::yield_now().await;
+        }
+    };
+    asked.rt.block_on(asked.rt.spawn(yields)).unwrap();
+    let Address::Unix(path) = &asked.address else { panic!("{:?}", asked.address) };
+    let ask = || {
+        let mut stream = UnixStream::connect(path).unwrap();
+        stream.write_all(b"GET /v1/trace HTTP/1.1\r\n\r\n").unwrap();
+        stream
+    };
+    let mut first = ask();
+    first.read_exact(&mut [0; 16]).unwrap();
+    let mut second = ask();
+    // It has asked later, and is answered.
+    is_well(&asked);
+    second.set_nonblocking(true).unwrap();
+    assert_eq!(second.read(&mut [0; 16]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    drop(first);
+    second.set_nonblocking(false).unwrap();
+    second.read_exact(&mut [0; 16]).unwrap();
 }
 
 /// A trace takes room on a disk: there is one at a time, and others are answered beside it.

@@ -60,7 +60,7 @@ function niceStep(span, marks) {
 
 const [POLL, JOB, BLOCK, PARKED] = [0, 1, 2, 3];
 const [WAKE, SPAWN, STEAL] = [0, 1, 2];
-const SOURCES = ["its LIFO slot", "its ring", "the inject queue", "another worker", "its pinned tasks"];
+const SOURCES = ["its LIFO slot", "its ring", "the inject queue", "another worker", "its pinned tasks", "no queue of a worker"];
 const OUTCOMES = ["done", "waits", "to be polled again", "had not ended"];
 
 /** The spans of a lane by depth; those of one depth are in the order of time and do not overlap. */
@@ -139,6 +139,7 @@ function fillNotes() {
   if (data.wake_stride > 1) notes.push(`Of the wakes one in ${count(data.wake_stride)} has an arrow.`);
   if (data.steal_stride > 1) notes.push(`Of the steals one in ${count(data.steal_stride)} has an arrow.`);
   if (data.hidden_lanes > 0) notes.push(`${plural(data.hidden_lanes, "more worker")} had no room here.`);
+  if (data.hidden_asides > 0) notes.push(`Of the closures and local tasks ${count(data.hidden_asides)} had no room in the timeline; the table has them.`);
   if (data.polls > 0 && data.estimated > data.polls / 2) notes.push("Most polls were too short for the clock to be read at each: their times are estimated between those that were. Their number is right.");
   byId("notes").append(...notes.map((note) => element("li", {}, note)));
 }

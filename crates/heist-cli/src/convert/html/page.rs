@@ -26,6 +26,7 @@ pub(super) struct Page<'a> {
     pub(super) steals: u64,
     pub(super) stall_count: u64,
     pub(super) hidden_lanes: usize,
+    pub(super) hidden_asides: u64,
     pub(super) resolution_ns: u64,
     pub(super) wake_stride: u64,
     pub(super) steal_stride: u64,

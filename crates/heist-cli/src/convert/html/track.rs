@@ -5,12 +5,16 @@
 //! three there is at most one per r.
 
 use super::super::follow::{Poll, Span, SpanKind};
+use super::aside::Run;
 use heist::trace::{Outcome, PollSource};
 
 const POLL: i64 = 0;
 const JOB: i64 = 1;
 const BLOCK: i64 = 2;
 const PARKED: i64 = 3;
+
+/// In the place of a source: no worker had it in a queue.
+const NO_QUEUE: i64 = 5;
 
 /// Spans within spans are drawn up to here.
 const MAX_DEPTH: usize = 3;
@@ -54,16 +58,15 @@ impl Track {
             PollSource::Pinned => 4,
             _ => 7,
         };
-        let outcome = match poll.outcome {
-            Some(Outcome::Done) => 0,
-            Some(Outcome::Waits) => 1,
-            Some(Outcome::Again) => 2,
-            Some(_) => 7,
-            None => 3,
-        };
-        let flags = source | outcome << 3 | i64::from(!poll.is_exact) << 6;
+        let flags = source | outcome(poll.outcome) << 3 | i64::from(!poll.is_exact) << 6;
         let rest = [title as i64, poll.task.0 as i64, flags];
         self.push(POLL, poll.depth, poll.start, poll.end, rest);
+    }
+
+    /// Drawn as a poll is.
+    pub(super) fn run(&mut self, run: &Run, title: usize) {
+        let flags = NO_QUEUE | outcome(run.outcome) << 3;
+        self.push(POLL, 0, run.start, run.end, [title as i64, run.task.0 as i64, flags]);
     }
 
     pub(super) fn span(&mut self, span: &Span) {
@@ -121,6 +124,16 @@ impl Track {
     pub(super) fn finish(mut self) -> Vec<i64> {
         self.end_block();
         self.numbers
+    }
+}
+
+fn outcome(outcome: Option<Outcome>) -> i64 {
+    match outcome {
+        Some(Outcome::Done) => 0,
+        Some(Outcome::Waits) => 1,
+        Some(Outcome::Again) => 2,
+        Some(_) => 7,
+        None => 3,
     }
 }
 

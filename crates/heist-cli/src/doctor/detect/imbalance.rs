@@ -21,6 +21,9 @@ const IO_AFFINITY: &str = "imbalance-io-affinity";
 const SATURATED: f64 = 0.75;
 /// And so many workers at once, on average. Guessed: one, and some help.
 const PARALLEL: f64 = 1.35;
+/// Where they had a core for less than this of the time that they were at it, they waited, in calls that sysmon did not look into:
+/// there is no work to be shared. Guessed: what a thread has of a core that it shares with four others.
+const AT_WORK: f64 = 0.2;
 /// Workers without a core for so much of the time say little about the program. Guessed.
 const NO_CORES: f64 = 0.2;
 /// With less than this there is nothing to judge by. Guessed.
@@ -78,8 +81,9 @@ impl Detector for Imbalance {
         let is_judged = picture.seats > 1 && picture.polls() >= POLLS && somebody >= TIME;
         // A worker without a core keeps its task, and the others wait for both.
         let lost = picture.lanes.iter().map(|lane| lane.without_core).max().unwrap_or_default();
+        let at_once = share_of_time(picture.busy(), somebody);
         let is_lopsided = share_of_time(somebody, work.saturating_sub(lost)) >= SATURATED
-            && share_of_time(picture.busy(), somebody) <= PARALLEL;
+            && (AT_WORK..=PARALLEL).contains(&at_once);
         if !is_judged || !is_lopsided {
             return Vec::new();
         }

@@ -52,6 +52,17 @@ fn a_new_wish_is_asked_for_at_once() {
 }
 
 #[test]
+fn of_several_wishes_the_last_is_asked_for() {
+    let (mut fetcher, _messages, answers, asked) =
+        fetcher(Wish { interval: Duration::from_secs(3600), ..wish() });
+    asked.recv().unwrap();
+    let next = |filter: &str| Wish { filter: filter.to_owned(), ..wish() };
+    ["a", "ab", "abc"].iter().for_each(|filter| fetcher.wish(&next(filter)));
+    answers.send(Ok(snapshot(1.0))).unwrap();
+    assert_eq!(asked.recv().unwrap(), next("abc"));
+}
+
+#[test]
 fn paused_it_asks_for_nothing_until_it_goes_on() {
     let (mut fetcher, messages, answers, asked) =
         fetcher(Wish { interval: Duration::from_millis(1), ..wish() });

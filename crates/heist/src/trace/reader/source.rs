@@ -16,6 +16,9 @@ impl Source {
     /// If it is no file that can be read at any place.
     pub(super) fn file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
         if !metadata.is_file() {
             let what = "not a regular file: a trace is read at many places, so copy it to one";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
