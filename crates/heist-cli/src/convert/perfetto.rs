@@ -7,8 +7,9 @@
 //! What no worker runs, closures and tasks of a `LocalSet`, has tracks of its own: those may run at the same time.
 //!
 //! Perfetto sorts by time. Of what has the same time slices come first, the longest before the others, and all that has no
-//! length keeps its order. An arrow's end belongs to the slice that is open at that time, so a slice stands before its arrows. It knows threads by their numbers, whatever
-//! their process: no two tracks have the same, and none has 0, which is nobody.
+//! length keeps its order. An arrow's end belongs to the slice that is open at that time, so a slice stands before its arrows. It shows the number
+//! of a track behind its name, and calls the one that has its process's number, or 0, the main thread: none has. The numbers of tracks
+//! are different in all processes, for viewers that know them by nothing else.
 
 mod json;
 
@@ -23,7 +24,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const WORKERS: u64 = 1;
 const SEATS: u64 = 2;
-/// The numbers of tracks: those of workers are below, those of seats above.
+/// The numbers of tracks: those of workers begin here. "worker 1 1001" is not taken for worker 11, as "worker 1 1" would be.
+const FIRST_WORKER: u64 = 1000;
+/// Those of seats are above.
 const OUTSIDE: u64 = 1 << 17;
 
 pub(super) fn write(
@@ -157,6 +160,7 @@ impl<W: Write> Perfetto<'_, W> {
         Ok(event)
     }
 
+    /// Perfetto makes one name of the event's and the argument's: "stolen tasks".
     fn counter(&mut self, at: u64, name: &str, value: u64) -> io::Result<()> {
         let mut event = self.event("C", (WORKERS, OUTSIDE), at, name)?;
         let mut arguments = event.object("args")?;
@@ -206,7 +210,10 @@ impl<W: Write> Perfetto<'_, W> {
         let title = book.title(trace, task);
         let mut event = self.event(phase, (WORKERS, OUTSIDE), at, &title)?;
         event.text("cat", "closure or local task")?;
-        event.number("id", task.0)?;
+        // One that is not local would be put beside the processes.
+        let mut id = event.object("id2")?;
+        id.number("local", task.0)?;
+        id.end()?;
         event.end()
     }
 
@@ -273,7 +280,7 @@ impl<W: Write> Sink for Perfetto<'_, W> {
         self.start(steal.victim, steal.at, "steal", "stolen from")?;
         self.arrow("steal", (steal.victim, steal.at), (steal.thief, steal.at))?;
         self.counts.stolen += u64::from(steal.tasks);
-        self.counter(steal.at, "stolen tasks", self.counts.stolen)
+        self.counter(steal.at, "stolen", self.counts.stolen)
     }
 
     fn seat(&mut self, sitting: &Sitting) -> io::Result<()> {
@@ -305,11 +312,11 @@ impl<W: Write> Sink for Perfetto<'_, W> {
         let (name, count) = match kind {
             EventKind::InjectBatch { tasks } => {
                 self.counts.injected += u64::from(tasks);
-                return self.counter(at, "tasks from the inject queue", self.counts.injected);
+                return self.counter(at, "injected", self.counts.injected);
             }
             EventKind::Overflow { tasks } => {
                 self.counts.overflowed += u64::from(tasks);
-                return self.counter(at, "overflowed tasks", self.counts.overflowed);
+                return self.counter(at, "overflowed", self.counts.overflowed);
             }
             EventKind::AsideStart { task } => return self.begin_aside(at, task),
             EventKind::AsideEnd { task, .. } => return self.aside_ended(at, task),
@@ -338,7 +345,7 @@ fn seat_track(seat: u64) -> u64 {
 
 fn track(lane: Lane) -> u64 {
     match lane {
-        Lane::Worker(number) => u64::from(number) + 1,
+        Lane::Worker(number) => FIRST_WORKER + u64::from(number),
         Lane::Outside => OUTSIDE,
     }
 }

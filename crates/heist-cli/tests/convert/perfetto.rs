@@ -137,11 +137,11 @@ fn stalls_are_marked_and_queues_counted() {
     let instants = of_phase(&events, "i");
     let stall = instants.iter().find(|event| event["cat"] == "stall").unwrap();
     assert_eq!(stall["name"], "stall: blocked in pread64");
-    assert_eq!((&stall["args"]["task"], track(stall)), (&Value::from(7), (1, 3)));
+    assert_eq!((&stall["args"]["task"], track(stall)), (&Value::from(7), (1, 1002)));
     for name in ["timers fired", "I/O events", "wakes worker", "no spare worker", "out of budget"] {
         assert!(instants.iter().any(|event| event["name"] == name), "no {name}");
     }
-    for name in ["stolen tasks", "tasks from the inject queue", "overflowed tasks"] {
+    for name in ["stolen", "injected", "overflowed"] {
         let counter = of_phase(&events, "C").into_iter().filter(|event| event["name"] == name);
         let values: Vec<u64> =
             counter.map(|event| event["args"]["tasks"].as_u64().unwrap()).collect();
