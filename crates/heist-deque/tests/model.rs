@@ -59,7 +59,7 @@ impl Rings {
             RingOp::PushBatch(count) => self.push_batch(u32::from(count)),
             RingOp::Pop => {
                 assert_eq!(self.owner.pop().map(|b| *b), self.model.pop_front());
-                (0..4).for_each(|ahead| self.glimpse(ahead));
+                (0..4).chain([1 << 31, u32::MAX]).for_each(|ahead| self.glimpse(ahead));
             }
             RingOp::Steal => {
                 let stolen = self.owner.stealer().steal().success().map(|b| *b);

@@ -35,7 +35,7 @@ pub(crate) fn quietly(f: impl FnOnce()) {
 /// will do.
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(_place: *const T) {
-    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
     // SAFETY: (type) a hint, wherever it points: nothing is read, and nothing is written. Processors that do not know it do
     // nothing. (The compiler's own would not ask for the right to write on a baseline x86-64.)
     unsafe {

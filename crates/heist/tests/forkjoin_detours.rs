@@ -3,9 +3,9 @@
 
 use heist::join;
 use heist::runtime::{Builder, Handle, Runtime};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Barrier, Mutex};
 use std::thread::{self, ThreadId};
 
 fn runtime() -> Runtime {
@@ -105,4 +105,24 @@ fn j3_a_thief_does_not_run_what_a_broadcast_leaves_behind() {
 #[test]
 fn j3_an_owner_does_not_run_what_a_broadcast_leaves_with_the_thief() {
     (0..20).for_each(|_| a_broadcast_beside_a_thief(true));
+}
+
+/// Where nobody comes in the worker's place it does not step aside, and takes part in a broadcast all the same. What its part
+/// leaves behind is none of the join's that it is in the middle of.
+#[test]
+fn j3_a_broadcast_in_a_wait_for_another_runtime() {
+    let rt = Builder::new_multi_thread().worker_threads(2).thread_per_core(true).build().unwrap();
+    let other = runtime();
+    let (stray, barrier) = (stray(&rt), &Barrier::new(2));
+    rt.handle().install(|| {
+        let _guard = stray.lock.lock().unwrap();
+        let leave = || {
+            stray.handle.broadcast(|_| {
+                // Else the other worker may come to what is left behind before its part, and block.
+                barrier.wait();
+                stray.leave(|| {});
+            })
+        };
+        join(|| other.handle().install(leave), || {});
+    });
 }

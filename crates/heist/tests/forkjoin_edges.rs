@@ -205,3 +205,12 @@ fn j5_workers_that_have_stepped_aside_call_each_other() {
     };
     handle.join(call, call);
 }
+
+/// J5: the same in the middle of a runtime without threads that the worker drives meanwhile.
+#[test]
+fn j5_a_worker_that_drives_another_runtime_takes_part_in_a_broadcast() {
+    let rt = runtime(2);
+    let (handle, driven) = (rt.handle(), without_threads());
+    let meet = || assert_eq!(handle.broadcast(|part| part.index()), [0, 1]);
+    handle.install(|| task::block_in_place(|| driven.block_on(async { meet() })));
+}

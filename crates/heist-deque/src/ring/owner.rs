@@ -153,10 +153,10 @@ impl<T> Owner<T> {
     /// A thief may have taken it: good for nothing but to guess what memory will be needed.
     #[inline(always)]
     pub fn glimpse(&self, ahead: u32) -> Option<MaybeUninit<T>> {
-        let position = self.head.position().wrapping_add(ahead);
-        let is_there = self.tail.wrapping_sub(position) as i32 > 0;
+        let first = self.head.position();
+        let is_there = ahead < self.tail.wrapping_sub(first);
         // The owner alone writes slots, so that nothing changes there meanwhile.
-        is_there.then(|| self.shared.slot(position).bits())
+        is_there.then(|| self.shared.slot(first.wrapping_add(ahead)).bits())
     }
 
     /// Takes half of the items out, rounded up, to make room for an overflow (Q5).

@@ -1,7 +1,7 @@
 //! Who waits for a job, and how that one is woken.
 
 use super::latch::Latch;
-use super::wait::wait_until;
+use super::wait::{make_detour, wait_until};
 use crate::env::Parker;
 use crate::scheduler::{self, Job, Local, Origin, Scheduler, with_here, with_here_or_aside};
 use std::sync::Arc;
@@ -74,11 +74,11 @@ impl Waiter {
             Waiter::Parked(parker) => {
                 let _aside = scheduler::step_aside().ok().flatten();
                 fall_asleep();
-                let call = || with_here_or_aside(|local| local?.next_call());
                 while !is_over() {
-                    match help().or_else(|| Some((call()?, Origin::Here))) {
-                        Some((job, origin)) => job.run(None, origin),
-                        None => parker.park(),
+                    if let Some((job, origin)) = help() {
+                        job.run(None, origin);
+                    } else if !answer_call() {
+                        parker.park();
                     }
                 }
             }
@@ -88,4 +88,19 @@ impl Waiter {
             }),
         }
     }
+}
+
+/// Runs a part of a broadcast that the worker of this thread is called for; whether there was one.
+fn answer_call() -> bool {
+    with_here_or_aside(|local| {
+        let Some((local, call)) = local.and_then(|local| Some((local, local.next_call()?))) else {
+            return false;
+        };
+        match with_here(|here| here.is_some_and(|here| std::ptr::eq(here, local))) {
+            // It has not stepped aside, and what is left behind would come to its deque.
+            true => make_detour(local, call, Origin::Here),
+            false => scheduler::outside(|| call.run(None, Origin::Here)),
+        }
+        true
+    })
 }

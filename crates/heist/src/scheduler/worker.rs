@@ -27,8 +27,7 @@ use pinned::Pinned;
 #[cfg(all(test, not(loom)))]
 use rest::Lying;
 use rest::wait_a_moment;
-pub(super) use seated::outside;
-pub(crate) use seated::{Aside, step_aside, with_here_or_aside};
+pub(crate) use seated::{Aside, outside, step_aside, with_here_or_aside};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;

@@ -182,10 +182,12 @@ impl Magazine {
     /// The older half goes to the depot: the newer one is in the cache.
     #[cold]
     fn stow(&self, class: Class) {
-        give(self.pile(0), class);
+        let pile = self.pile(0);
         let (older, newer) = self.blocks.split_at(PILE);
         older.iter().zip(newer).for_each(|(place, block)| place.set(block.get()));
         self.len.set(PILE);
+        // At last: an allocator of others may come back here, and must not find the same blocks again.
+        give(pile, class);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
 use crate::scheduler::jobs::Origin;
 use crate::scheduler::seats::{Back, Disturbance, Left, Seat};
+use crate::scheduler::shared::RuntimeFlavor;
 use crate::trace::EventKind;
 use std::cell::Cell;
 use std::ptr;
@@ -293,7 +294,7 @@ thread_local! {
 }
 
 /// Calls code of others as if this thread were no worker's: it may be at work, with something borrowed.
-pub(in crate::scheduler) fn outside<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
     struct Back(*const Local);
 
     impl Drop for Back {
@@ -336,13 +337,15 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     Ok(Some(Aside { local: here, outer, _sits: Reactors::sit_nowhere() }))
 }
 
-/// Calls `f` with the worker of this thread, if it has one, though it have stepped aside.
+/// Calls `f` with the worker of this thread that can be called, if it has one, though it have stepped aside, or drive a runtime
+/// without threads meanwhile.
 pub(crate) fn with_here_or_aside<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     let get = |worker: &'static std::thread::LocalKey<Cell<*const Local>>| {
         // SAFETY: (W2) set for as long as the worker lives on this thread's stack, below `f`.
         unsafe { worker.try_with(Cell::get).unwrap_or(ptr::null()).as_ref() }
     };
-    f(get(&LOCAL).or_else(|| get(&ASIDE)))
+    let has_threads = |local: &&Local| local.scheduler.flavor() == RuntimeFlavor::MultiThread;
+    f(get(&LOCAL).filter(has_threads).or_else(|| get(&ASIDE)))
 }
 
 impl Local {
