@@ -39,9 +39,12 @@ impl<T> Slot<T> {
         })
     }
 
-    /// A copy of what is here, item or not. No other thread writes to the slot now.
+    /// A copy of what is here, item or not.
+    ///
+    /// # Safety
+    /// No other thread writes to the slot now.
     #[inline(always)]
-    pub(crate) fn bits(&self) -> MaybeUninit<T> {
+    pub(crate) unsafe fn bits(&self) -> MaybeUninit<T> {
         self.0.with(|place| {
             // SAFETY: (Q1) valid, and nobody writes; whatever is here may be copied as bits.
             unsafe { place.read() }

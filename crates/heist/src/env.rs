@@ -39,7 +39,7 @@ pub(crate) fn prefetch_to_write<T>(_place: *const T) {
     // SAFETY: (type) a hint, wherever it points: nothing is read, and nothing is written. Processors that do not know it do
     // nothing. (The compiler's own would not ask for the right to write on a baseline x86-64.)
     unsafe {
-        std::arch::asm!("prefetchw [{}]", in(reg) _place, options(nostack, preserves_flags));
+        std::arch::asm!("prefetchw [{}]", in(reg) _place.addr(), options(nomem, nostack, preserves_flags));
     }
 }
 

@@ -4,8 +4,8 @@ use super::{Notified, Schedule};
 use std::collections::VecDeque;
 use std::mem;
 
-/// How many tasks a page has. Guessed: it holds half a ring, which is what comes at once if a lot does.
-const PAGE: usize = if cfg!(test) { 4 } else { 128 };
+/// How many tasks a page has: half a ring, and the one that did not fit into it, which come at once if a lot does.
+const PAGE: usize = if cfg!(test) { 4 } else { 129 };
 
 /// Runnable tasks, first in first out.
 ///

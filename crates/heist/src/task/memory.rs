@@ -12,7 +12,7 @@
 use crate::env::prefetch_to_write;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Blocks come in multiples of this size.
@@ -106,7 +106,7 @@ impl Class {
 
 /// Free blocks, as many as threads exchange at once. Where they are is written here, and not in the blocks: what one
 /// thread has freed is not in the cache of another, which would have to wait for each before it knows the next.
-struct Pile([NonNull<u8>; PILE]);
+struct Pile([*mut u8; PILE]);
 
 // SAFETY: (type) nobody else knows the blocks of a pile.
 unsafe impl Send for Pile {}
@@ -121,15 +121,15 @@ struct Magazines([Magazine; CLASSES]);
 /// A stack with room for two piles, so that a thread which takes and puts in turns at a pile's edge does not go to the
 /// depot each time.
 struct Magazine {
-    blocks: [Cell<NonNull<u8>>; ROOM],
-    /// How many of them there are. What lies behind was there, or is dangling.
+    blocks: [Cell<*mut u8>; ROOM],
+    /// How many of them there are. What lies behind was there, or is null.
     len: Cell<usize>,
 }
 
 impl Magazine {
     #[allow(clippy::declare_interior_mutable_const, reason = "each use is a new one")]
     const EMPTY: Magazine =
-        Magazine { blocks: [const { Cell::new(NonNull::dangling()) }; ROOM], len: Cell::new(0) };
+        Magazine { blocks: [const { Cell::new(ptr::null_mut()) }; ROOM], len: Cell::new(0) };
 
     #[inline]
     fn take(&self, class: Class) -> Option<NonNull<u8>> {
@@ -143,8 +143,10 @@ impl Magazine {
     fn pop(&self) -> Option<NonNull<u8>> {
         let last = self.len.get().checked_sub(1)?;
         self.len.set(last);
-        prefetch(self.at(last.wrapping_sub(AHEAD)).get().as_ptr());
-        Some(self.at(last).get())
+        if let Some(later) = last.checked_sub(AHEAD) {
+            prefetch(self.at(later).get());
+        }
+        NonNull::new(self.at(last).get())
     }
 
     /// # Safety
@@ -155,12 +157,12 @@ impl Magazine {
             self.stow(class);
         }
         let len = self.len.get();
-        self.at(len).set(block);
+        self.at(len).set(block.as_ptr());
         self.len.set(len + 1);
     }
 
     #[inline(always)]
-    fn at(&self, place: usize) -> &Cell<NonNull<u8>> {
+    fn at(&self, place: usize) -> &Cell<*mut u8> {
         &self.blocks[place % ROOM]
     }
 
@@ -168,7 +170,7 @@ impl Magazine {
     #[cold]
     fn refill(&self, class: Class) -> Option<()> {
         let Pile(blocks) = class.depot().pop()?;
-        blocks[PILE - AHEAD..].iter().for_each(|block| prefetch(block.as_ptr()));
+        blocks[PILE - AHEAD..].iter().for_each(|block| prefetch(*block));
         self.blocks.iter().zip(blocks).for_each(|(place, block)| place.set(block));
         self.len.set(PILE);
         Some(())
@@ -207,7 +209,8 @@ fn give(pile: Pile, class: Class) {
         }
     }
     // SAFETY: (type) blocks of a pile are of its class, and nobody else knows them.
-    pile.0.into_iter().for_each(|block| unsafe { to_allocator(block, class.layout()) });
+    let free = |block| unsafe { to_allocator(block, class.layout()) };
+    pile.0.into_iter().filter_map(NonNull::new).for_each(free);
 }
 
 /// A thread that ends leaves its blocks to the others, as far as they make piles.
@@ -217,9 +220,11 @@ impl Drop for Magazines {
             let len = magazine.len.replace(0);
             let rest = len % PILE;
             (rest..len).step_by(PILE).for_each(|first| give(magazine.pile(first), Class(class)));
-            for block in &magazine.blocks[..rest] {
+            for block in
+                magazine.blocks[..rest].iter().filter_map(|block| NonNull::new(block.get()))
+            {
                 // SAFETY: (type) blocks of a magazine are of its class, and nobody else knows them.
-                unsafe { to_allocator(block.get(), Class(class).layout()) };
+                unsafe { to_allocator(block, Class(class).layout()) };
             }
         }
     }
