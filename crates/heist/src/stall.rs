@@ -50,6 +50,9 @@ impl fmt::Debug for StallConfig {
 }
 
 #[cfg(all(test, not(loom)))]
+pub(crate) use report::tests::stall as a_stall;
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::Mutex;

@@ -179,3 +179,52 @@ pub(super) fn turn_away(socket: &OwnedFd, sentence: &str) {
     let mut answer = Answer::refusal(refuse(Status::Unavailable, sentence));
     let _ = answer.send(|bytes| send(socket, bytes));
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    fn client(now: Instant) -> (UnixStream, Client) {
+        let (theirs, ours) = UnixStream::pair().unwrap();
+        (theirs, Client::new(ours.into(), PATIENCE, now))
+    }
+
+    /// Who has taken its time with the request waits for the answer as long as anybody.
+    #[test]
+    fn the_time_begins_anew_with_each_stage() {
+        let begun = Instant::now();
+        let (mut theirs, mut client) = client(begun);
+        assert_eq!(client.deadline(), begun + PATIENCE);
+        theirs.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+        client.go_on(begun + PATIENCE / 2);
+        assert_eq!(client.deadline(), begun + PATIENCE);
+        theirs.write_all(b"\r\n").unwrap();
+        let asked = begun + PATIENCE * 3 / 4;
+        client.go_on(asked);
+        assert!(client.request().is_some());
+        assert_eq!(client.deadline(), asked + PATIENCE);
+        client.answer(Answer::refusal(refuse(Status::Unavailable, "no")), asked + PATIENCE / 2);
+        assert_eq!(client.deadline(), asked + PATIENCE * 3 / 2);
+    }
+
+    /// What comes behind a request is thrown away, up to a limit.
+    #[test]
+    fn who_does_not_stop_talking_is_hung_up_on() {
+        let now = Instant::now();
+        let (mut theirs, mut client) = client(now);
+        client.answer(Answer::refusal(refuse(Status::Unavailable, "no")), now);
+        client.go_on(now);
+        let mut rubbish = 0;
+        while !client.is_gone() {
+            assert!(rubbish <= MAX_RUBBISH, "{rubbish} bytes");
+            theirs.write_all(&[0; 1024]).unwrap();
+            rubbish += 1024;
+            client.go_on(now);
+        }
+        assert!(rubbish >= MAX_RUBBISH, "{rubbish} bytes");
+    }
+}

@@ -39,3 +39,32 @@ impl RecentStalls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::stall::a_stall;
+    use std::sync::mpsc;
+
+    #[test]
+    fn the_last_ones_are_kept() {
+        let stalls = RecentStalls::default();
+        for worker in 0..KEPT + 5 {
+            stalls.keep(&StallReport { worker, ..a_stall() });
+        }
+        let workers: Vec<_> = stalls.all().iter().map(|(_, stall)| stall.worker()).collect();
+        assert!(workers.into_iter().eq(5..KEPT + 5));
+    }
+
+    #[test]
+    fn the_hook_of_the_user_is_told_too() {
+        let (tell, told) = mpsc::channel();
+        let hook = move |stall: &StallReport| tell.send(stall.worker()).unwrap();
+        let mut config = StallConfig { on_stall: Some(Arc::new(hook)), ..StallConfig::default() };
+        let stalls = Arc::new(RecentStalls::default());
+        stalls.listen(&mut config);
+        config.report(&StallReport { worker: 3, ..a_stall() });
+        assert_eq!(stalls.all().len(), 1);
+        assert_eq!(told.try_recv(), Ok(3));
+    }
+}

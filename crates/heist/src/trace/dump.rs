@@ -152,3 +152,37 @@ fn beside(path: &Path) -> PathBuf {
     name.push(format!(".{}-{number}.tmp", std::process::id()));
     name.into()
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    use std::io::Read;
+    use std::os::unix::fs::FileTypeExt;
+
+    #[test]
+    fn nothing_is_left_of_a_dump_that_failed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        let failed = to_file(&path, |out| {
+            out.write_all(b"half of it")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
+        // For writing, too: it need not wait for the other end.
+        let mut pipe = File::options().read(true).write(true).open(&path).unwrap();
+        to_file(&path, |out| out.write_all(b"all")).unwrap();
+        assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+        let mut read = [0; 3];
+        pipe.read_exact(&mut read).unwrap();
+        assert_eq!(&read, b"all");
+    }
+}

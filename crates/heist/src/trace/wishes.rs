@@ -108,3 +108,20 @@ impl Wishes {
 pub(crate) fn ring(mut bell: &UnixStream, wish: Wish) {
     let _ = bell.write(&[wish as u8]);
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// There is no room for it, and nobody waits until there is.
+    #[test]
+    fn the_end_is_heard_among_more_wishes_than_there_is_room_for() {
+        let wishes = Wishes::new(&Config::new().dump_on_stall("x")).unwrap();
+        let mut bell = &*wishes.bell().unwrap();
+        while bell.write(&[Wish::Stall as u8]).is_ok() {}
+        assert_eq!(wishes.wait(), Wish::Stall);
+        wishes.stalled();
+        wishes.end();
+        assert_eq!(wishes.wait(), Wish::End);
+    }
+}
