@@ -81,45 +81,47 @@ struct Counts {
     overflowed: u64,
 }
 
+/// What is said of a track.
+enum About<'a> {
+    Name(&'a str),
+    /// Where it is put: by their names 10 would come before 2.
+    Place(u64),
+}
+
 impl<W: Write> Perfetto<'_, W> {
     fn tracks(&mut self) -> io::Result<()> {
         let program = self.trace.program();
-        self.meta("process_name", WORKERS, OUTSIDE, &format!("{program}: workers"))?;
-        self.sort("process_sort_index", WORKERS, OUTSIDE, 0)?;
+        self.meta("process_name", WORKERS, OUTSIDE, About::Name(&format!("{program}: workers")))?;
+        self.meta("process_sort_index", WORKERS, OUTSIDE, About::Place(0))?;
         for (index, lane) in self.book.lanes.iter().enumerate() {
-            self.meta("thread_name", WORKERS, track(*lane), &lane.to_string())?;
-            self.sort("thread_sort_index", WORKERS, track(*lane), index as u64)?;
+            self.meta("thread_name", WORKERS, track(*lane), About::Name(&lane.to_string()))?;
+            self.meta("thread_sort_index", WORKERS, track(*lane), About::Place(index as u64))?;
         }
-        self.meta("process_name", SEATS, seat_track(0), &format!("{program}: seats"))?;
-        self.sort("process_sort_index", SEATS, seat_track(0), 1)?;
+        self.meta("process_name", SEATS, seat_track(0), About::Name(&format!("{program}: seats")))?;
+        self.meta("process_sort_index", SEATS, seat_track(0), About::Place(1))?;
         for seat in 0..self.trace.seats() as u64 {
-            self.meta("thread_name", SEATS, seat_track(seat), &format!("seat {seat}"))?;
-            self.sort("thread_sort_index", SEATS, seat_track(seat), seat)?;
+            self.meta(
+                "thread_name",
+                SEATS,
+                seat_track(seat),
+                About::Name(&format!("seat {seat}")),
+            )?;
+            self.meta("thread_sort_index", SEATS, seat_track(seat), About::Place(seat))?;
         }
         Ok(())
     }
 
-    fn meta(&mut self, what: &str, process: u64, track: u64, name: &str) -> io::Result<()> {
+    fn meta(&mut self, what: &str, process: u64, track: u64, about: About<'_>) -> io::Result<()> {
         let mut event = self.events.object()?;
         event.text("name", what)?;
         event.text("ph", "M")?;
         event.number("pid", process)?;
         event.number("tid", track)?;
         let mut arguments = event.object("args")?;
-        arguments.text("name", name)?;
-        arguments.end()?;
-        event.end()
-    }
-
-    /// Where a track is put: by their names 10 would come before 2.
-    fn sort(&mut self, what: &str, process: u64, track: u64, index: u64) -> io::Result<()> {
-        let mut event = self.events.object()?;
-        event.text("name", what)?;
-        event.text("ph", "M")?;
-        event.number("pid", process)?;
-        event.number("tid", track)?;
-        let mut arguments = event.object("args")?;
-        arguments.number("sort_index", index)?;
+        match about {
+            About::Name(name) => arguments.text("name", name)?,
+            About::Place(index) => arguments.number("sort_index", index)?,
+        }
         arguments.end()?;
         event.end()
     }

@@ -112,7 +112,7 @@ struct Pile([*mut u8; PILE]);
 unsafe impl Send for Pile {}
 
 std::thread_local! {
-    static MAGAZINES: Magazines = const { Magazines([const { Magazine::EMPTY }; CLASSES]) };
+    static MAGAZINES: Magazines = const { Magazines([const { Magazine::new() }; CLASSES]) };
 }
 
 /// What a thread keeps, for each class.
@@ -127,9 +127,9 @@ struct Magazine {
 }
 
 impl Magazine {
-    #[allow(clippy::declare_interior_mutable_const, reason = "each use is a new one")]
-    const EMPTY: Magazine =
-        Magazine { blocks: [const { Cell::new(ptr::null_mut()) }; ROOM], len: Cell::new(0) };
+    const fn new() -> Self {
+        Magazine { blocks: [const { Cell::new(ptr::null_mut()) }; ROOM], len: Cell::new(0) }
+    }
 
     #[inline]
     fn take(&self, class: Class) -> Option<NonNull<u8>> {
