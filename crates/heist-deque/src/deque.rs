@@ -10,9 +10,9 @@
 //!
 //! | operation | cost | atomic read-modify-writes |
 //! |---|---|---|
-//! | [`Owner::push`] | O(1), amortised over growth | none; 1 when a thief has asked |
-//! | [`Owner::pop`] | O(1) | none; 1 when a thief has asked, or to take back from the public part |
-//! | [`Stealer::steal`] | O(1) | 1; up to 3 and one process-wide barrier when nothing is public |
+//! | [`Owner::push`] | O(1), amortised over growth | none; 2 when a thief has asked |
+//! | [`Owner::pop`] | O(1) | none; 2 when a thief has asked, 1 to take back from the public part |
+//! | [`Stealer::steal`] | O(1) | 1; up to 4 and one process-wide barrier when nothing is public |
 //! | [`Stealer::steal_batch_into`] | O(items stolen) | as `steal` |
 //! | `len`, `is_empty` | O(1) | none |
 //!
@@ -78,5 +78,5 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod wrap_tests;
 
-pub use owner::{Mark, Owner};
+pub use owner::{Mark, Owner, Pushed};
 pub use stealer::Stealer;

@@ -80,8 +80,14 @@ impl Worker for deque::Owner<Item> {
         self.stealer()
     }
 
-    fn push(&mut self, item: Item, _: &mut Rng, _: &Ledger) {
+    fn push(&mut self, item: Item, rng: &mut Rng, ledger: &Ledger) {
+        // As a join does it, sometimes.
+        let known = (rng.below(2) == 0).then(|| item.again());
+        let mark = self.mark();
         self.push(item);
+        if let Some(item) = known.filter(|_| self.take_back(mark)) {
+            ledger.take(item);
+        }
     }
 
     fn pop(&mut self) -> Option<Item> {

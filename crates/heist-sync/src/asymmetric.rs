@@ -121,6 +121,12 @@ impl TunedBarrier {
         self.barrier.heavy()
     }
 
+    /// The rare side against a frequent side that never runs more than [`Barrier::light`], whatever the state.
+    #[must_use = "without the barrier nothing is ordered"]
+    pub fn heavy_for_both(&self) -> bool {
+        self.barrier.heavy()
+    }
+
     /// The rare side is not rare at the moment, and both run a fence; or it is. Costs a call of the kernel if
     /// that changes anything.
     pub fn set_even(&self, is_even: bool) {

@@ -53,6 +53,12 @@ pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 pub(crate) const IDLE_NO_LIGHT_BARRIER: Canary = Canary::new("idle no light barrier");
 /// A worker that goes to sleep does not order that before its last look.
 pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barrier");
+/// A worker that goes to sleep does not have those who push jobs look for it.
+pub(crate) const IDLE_BELL_NOT_RUNG: Canary = Canary::new("idle bell not rung");
+/// A worker that goes to sleep does not order that before its look at a bell.
+pub(crate) const IDLE_BELL_NO_FENCE: Canary = Canary::new("idle bell no fence");
+/// Who silences a bell does not look once more who is idle.
+pub(crate) const IDLE_BELL_NO_SECOND_LOOK: Canary = Canary::new("idle bell no second look");
 /// Who puts another's seat to sleep does not look whether the runtime goes down.
 pub(crate) const IDLE_DOWN_UNSEEN: Canary = Canary::new("idle down unseen");
 /// Who submits to one worker does not order that before its look at who sleeps.

@@ -5,32 +5,12 @@ use crate::slot::Slot;
 use heist_sync::{AtomicPtr, AtomicU32, Ordering, model_has_failed};
 use std::ptr::{self, NonNull};
 
-/// A slot, and whether the thief that took its item is done with it.
-pub(super) struct Place<T> {
-    pub(super) slot: Slot<T>,
-    /// The last position whose item a thief has copied out of here. Before the first theft
-    /// it is a position that belongs to another slot.
-    copied: AtomicU32,
-}
-
-impl<T> Place<T> {
-    /// A thief has copied out the item of `position`.
-    #[inline(always)]
-    pub(super) fn mark_copied(&self, position: u32) {
-        // Release: pairs with the Acquire in is_copied(), after which the owner overwrites.
-        self.copied.store(position, Ordering::Release);
-    }
-
-    /// Whether the thief that took `position` is done with this slot.
-    pub(super) fn is_copied(&self, position: u32) -> bool {
-        // Acquire: pairs with the Release in mark_copied().
-        self.copied.load(Ordering::Acquire) == position
-    }
-}
-
-/// A circular array of places. The position of an item says which: its low bits.
+/// A circular array of slots, and of marks. The position of an item says which: its low bits.
 pub(super) struct Buffer<T> {
-    places: NonNull<Place<T>>,
+    slots: NonNull<Slot<T>>,
+    /// For each slot the last position whose item a thief has copied out of it. Before the first theft
+    /// it is a position that belongs to another slot. Apart from the slots: thieves write here, the owner there.
+    copied: NonNull<AtomicU32>,
     mask: u32,
 }
 
@@ -44,12 +24,24 @@ impl<T> Copy for Buffer<T> {}
 
 impl<T> Buffer<T> {
     fn allocate(capacity: usize) -> Self {
-        let places: Box<[Place<T>]> = (0..capacity as u32)
-            .map(|index| Place { slot: Slot::empty(), copied: AtomicU32::new(index + 1) })
-            .collect();
-        let first = Box::into_raw(places).cast::<Place<T>>();
-        // SAFETY: (type) a Box is never null.
-        Buffer { places: unsafe { NonNull::new_unchecked(first) }, mask: capacity as u32 - 1 }
+        let count = capacity as u32;
+        Buffer {
+            slots: leak((0..count).map(|_| Slot::empty())),
+            copied: leak((0..count).map(|index| AtomicU32::new(index + 1))),
+            mask: count - 1,
+        }
+    }
+
+    /// # Safety
+    /// Allocated with this capacity, once, and nobody is left to read it.
+    unsafe fn free(self) {
+        let capacity = self.mask as usize + 1;
+        let slots = ptr::slice_from_raw_parts_mut(self.slots.as_ptr(), capacity);
+        // SAFETY: (Q2) made by leak() with this length in allocate(), and given up by the caller.
+        drop(unsafe { Box::from_raw(slots) });
+        let copied = ptr::slice_from_raw_parts_mut(self.copied.as_ptr(), capacity);
+        // SAFETY: (Q2) the same.
+        drop(unsafe { Box::from_raw(copied) });
     }
 
     #[inline(always)]
@@ -57,17 +49,54 @@ impl<T> Buffer<T> {
         self.mask + 1
     }
 
-    /// The place of `position`.
+    /// The slot of `position`.
     ///
     /// # Safety
     /// The [`Generations`] that made this buffer are alive while the reference is used.
     #[inline(always)]
-    pub(super) unsafe fn place<'a>(self, position: u32) -> &'a Place<T> {
+    pub(super) unsafe fn slot<'a>(self, position: u32) -> &'a Slot<T> {
         // SAFETY: (Q2) masked, the index is within the allocation.
-        let place = unsafe { self.places.add((position & self.mask) as usize) };
+        let slot = unsafe { self.slots.add((position & self.mask) as usize) };
         // SAFETY: (Q2) allocated, initialised, and alive as the caller promises.
-        unsafe { place.as_ref() }
+        unsafe { slot.as_ref() }
     }
+
+    /// A thief has copied out the item of `position`.
+    ///
+    /// # Safety
+    /// As for [`slot`](Self::slot).
+    #[inline(always)]
+    pub(super) unsafe fn mark_copied(self, position: u32) {
+        // SAFETY: (Q2) passed on to the caller.
+        let mark = unsafe { self.mark(position) };
+        // Release: pairs with the Acquire in is_copied(), after which the owner overwrites.
+        mark.store(position, Ordering::Release);
+    }
+
+    /// Whether the thief that took `position` is done with its slot.
+    ///
+    /// # Safety
+    /// As for [`slot`](Self::slot).
+    pub(super) unsafe fn is_copied(self, position: u32) -> bool {
+        // SAFETY: (Q2) passed on to the caller.
+        let mark = unsafe { self.mark(position) };
+        // Acquire: pairs with the Release in mark_copied().
+        mark.load(Ordering::Acquire) == position
+    }
+
+    #[inline(always)]
+    unsafe fn mark<'a>(self, position: u32) -> &'a AtomicU32 {
+        // SAFETY: (Q2) masked, the index is within the allocation.
+        let mark = unsafe { self.copied.add((position & self.mask) as usize) };
+        // SAFETY: (Q2) allocated, initialised, and alive as the caller promises.
+        unsafe { mark.as_ref() }
+    }
+}
+
+fn leak<T>(items: impl Iterator<Item = T>) -> NonNull<T> {
+    let first = Box::into_raw(items.collect::<Box<[T]>>()).cast::<T>();
+    // SAFETY: (type) a Box is never null.
+    unsafe { NonNull::new_unchecked(first) }
 }
 
 /// All buffers that a deque ever had, each twice as large as the one before. None is freed
@@ -75,7 +104,8 @@ impl<T> Buffer<T> {
 /// outgrown ones together are smaller than the last one.
 pub(super) struct Generations<T> {
     first_capacity: usize,
-    buffers: [AtomicPtr<Place<T>>; GENERATIONS],
+    slots: [AtomicPtr<Slot<T>>; GENERATIONS],
+    copied: [AtomicPtr<AtomicU32>; GENERATIONS],
 }
 
 impl<T> Generations<T> {
@@ -89,8 +119,11 @@ impl<T> Generations<T> {
             "deque::Owner::with_capacity: {first_capacity} is not a power of two from 2 to 2^30; \
              round it up with usize::next_power_of_two"
         );
-        let buffers = std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
-        let generations = Generations { first_capacity, buffers };
+        let generations = Generations {
+            first_capacity,
+            slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            copied: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+        };
         let first = generations.add(0);
         (generations, first)
     }
@@ -105,7 +138,9 @@ impl<T> Generations<T> {
         );
         let buffer = Buffer::allocate(capacity);
         // Release: pairs with the Acquire in get().
-        self.buffers[generation].store(buffer.places.as_ptr(), Ordering::Release);
+        self.slots[generation].store(buffer.slots.as_ptr(), Ordering::Release);
+        // Release: as above.
+        self.copied[generation].store(buffer.copied.as_ptr(), Ordering::Release);
         buffer
     }
 
@@ -113,10 +148,15 @@ impl<T> Generations<T> {
     #[inline(always)]
     pub(super) fn get(&self, generation: usize) -> Buffer<T> {
         // Acquire: pairs with the Release in add().
-        let places = self.buffers[generation].load(Ordering::Acquire);
+        let slots = self.slots[generation].load(Ordering::Acquire);
+        // Acquire: as above.
+        let copied = self.copied[generation].load(Ordering::Acquire);
         let mask = ((self.first_capacity << generation) - 1) as u32;
         // SAFETY: (Q2) the owner adds a buffer before the split word names its generation.
-        Buffer { places: unsafe { NonNull::new_unchecked(places) }, mask }
+        let slots = unsafe { NonNull::new_unchecked(slots) };
+        // SAFETY: (Q2) as above.
+        let copied = unsafe { NonNull::new_unchecked(copied) };
+        Buffer { slots, copied, mask }
     }
 }
 
@@ -125,13 +165,10 @@ impl<T> Drop for Generations<T> {
         if model_has_failed() {
             return;
         }
-        for (generation, buffer) in self.buffers.iter().enumerate() {
-            let places = buffer.load(Ordering::Relaxed);
-            if !places.is_null() {
-                let all = ptr::slice_from_raw_parts_mut(places, self.first_capacity << generation);
-                // SAFETY: (Q2) made by Box::into_raw with this length in allocate(), and nobody
-                // is left to read it.
-                drop(unsafe { Box::from_raw(all) });
+        for generation in 0..GENERATIONS {
+            if !self.slots[generation].load(Ordering::Relaxed).is_null() {
+                // SAFETY: (Q2) nobody is left to read it, and this is done once.
+                unsafe { self.get(generation).free() };
             }
         }
     }

@@ -51,7 +51,8 @@ fn last_item_is_taken_back() {
     let thief = thief(owner.stealer(), 1);
     let mark = owner.mark();
     owner.push(0);
-    let mut taken = Vec::from_iter(owner.take_back(mark).then_some(0));
+    let is_taken_back = owner.take_back(mark) || owner.pop().is_some();
+    let mut taken = Vec::from_iter(is_taken_back.then_some(0));
     taken.extend(thief.join().unwrap());
     account(owner, taken, 1);
 }

@@ -1,10 +1,11 @@
 //! The one end that pushes and pops.
 
-use super::buffer::{Buffer, Place};
+use super::buffer::Buffer;
 use super::shared::{Shared, share};
 use super::split::Split;
 use super::stealer::Stealer;
 use crate::canary;
+use crate::slot::Slot;
 use heist_sync::Arc;
 use heist_sync::Barrier;
 use std::fmt;
@@ -12,8 +13,6 @@ use std::fmt;
 /// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
-    /// The owner's own copy of the bottom: nobody else writes it.
-    bottom: u32,
     /// Where the owner last put the split: from here on items are its own, unless a thief has
     /// asked since.
     split: u32,
@@ -25,13 +24,25 @@ pub struct Owner<T> {
     barrier: Barrier,
 }
 
+/// What has become of an item that was pushed lazily.
+#[derive(Debug)]
+#[must_use = "perhaps it was not"]
+pub enum Pushed<T> {
+    /// It is there, and that was all.
+    Calmly,
+    /// It is there, and the deque has to be [attended](Owner::attend) to.
+    Noted,
+    /// There is no room, and it has to be [pushed](Owner::push).
+    Not(T),
+}
+
 /// Where a deque ended at some moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark(u32);
 
 // SAFETY: (Q1) the buffer belongs to `shared`, which may be sent for the same T.
 unsafe impl<T: Send> Send for Owner<T> {}
-// SAFETY: (Q1) a shared reference to an owner only measures and makes stealers.
+// SAFETY: (Q1) a shared reference to an owner only measures, makes stealers, and changes the bell.
 unsafe impl<T: Send> Sync for Owner<T> {}
 
 impl<T> Owner<T> {
@@ -56,14 +67,7 @@ impl<T> Owner<T> {
     pub(super) fn starting_at(capacity: usize, position: u32, barrier: Barrier) -> Self {
         let (shared, buffer) = Shared::starting_at(capacity, position, barrier);
         let limit = position.wrapping_add(buffer.capacity());
-        Owner {
-            shared: Arc::new(shared),
-            bottom: position,
-            split: position,
-            limit,
-            buffer,
-            barrier,
-        }
+        Owner { shared: Arc::new(shared), split: position, limit, buffer, barrier }
     }
 
     /// A handle for a thief; clone it as often as needed.
@@ -94,39 +98,66 @@ impl<T> Owner<T> {
     /// If the deque holds 2³⁰ items.
     #[inline]
     pub fn push(&mut self, item: T) {
-        if self.bottom == self.limit {
-            self.make_room();
-        }
-        // SAFETY: (Q1) below the limit the slot is free, and only the owner writes slots.
-        unsafe { self.place(self.bottom).slot.put(item) };
-        self.bottom = self.bottom.wrapping_add(1);
-        let shared = &*self.shared;
-        shared.set_bottom(self.bottom);
-        Barrier::hold_compiler();
-        if !shared.is_calm() {
-            self.attend();
+        match self.push_lazily(item).1 {
+            Pushed::Calmly => {}
+            Pushed::Noted => _ = self.attend(),
+            Pushed::Not(item) => self.push_to_full(item),
         }
     }
 
-    /// There is something to mind after a push.
+    /// The part of [`push`](Self::push) that is nearly always all of it, and calls nothing: the caller sees to the rest. Tells
+    /// also where the deque ended before.
+    #[inline(always)]
+    pub fn push_lazily(&mut self, item: T) -> (Mark, Pushed<T>) {
+        // Loaded once: it is atomic, and the compiler would load it again.
+        let shared = &*self.shared;
+        let bottom = shared.own_bottom();
+        if bottom == self.limit {
+            return (Mark(bottom), Pushed::Not(item));
+        }
+        // SAFETY: (Q1) below the limit the slot is free, and only the owner writes slots.
+        unsafe { self.slot(bottom).put(item) };
+        shared.set_bottom(bottom.wrapping_add(1));
+        Barrier::hold_compiler();
+        (Mark(bottom), if shared.is_calm() { Pushed::Calmly } else { Pushed::Noted })
+    }
+
     #[cold]
-    fn attend(&mut self) {
+    fn push_to_full(&mut self, item: T) {
+        self.make_room();
+        self.push(item);
+    }
+
+    /// There is something to mind after a push: a thief that has asked, perhaps. Whether the bell rings, or somebody has nudged.
+    #[cold]
+    pub fn attend(&mut self) -> bool {
         if self.shared.is_asked() {
             self.answer();
         }
         self.barrier.light();
+        self.shared.is_rung()
+    }
+
+    /// Rings the deque's bell, as [`Stealer::ring`] does.
+    pub fn ring(&self) -> bool {
+        self.shared.ring()
+    }
+
+    /// Silences the bell, and forgets nudges. What the caller looks at afterwards it must order itself.
+    pub fn hush(&self) {
+        self.shared.hush();
     }
 
     /// Takes the newest item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let last = self.bottom.wrapping_sub(1);
+        let last = self.shared.own_bottom().wrapping_sub(1);
         // First say which item we are after, then look whether a thief may be after it too. An
         // exposing thief does the same the other way round, with the heavy side of the barrier
         // in between: one of the two sees the other (Q7).
         self.shared.set_bottom(last);
         Barrier::hold_compiler();
-        if self.is_own(last) && self.shared.is_calm() {
+        if self.is_own(last) && self.shared.is_uncontested() {
             Some(self.take(last))
         } else {
             self.contend(last)
@@ -153,59 +184,69 @@ impl<T> Owner<T> {
 
     /// Takes back the item that was pushed when the deque ended at `mark`, and forgets it, as
     /// [`mem::forget`](std::mem::forget) does: who pushed it knows what it was. `false` if it is not there any
-    /// more, or is not the newest.
-    #[inline]
+    /// more, or is not the newest, or thieves may reach it: then a [`pop`](Self::pop) will tell.
+    #[inline(always)]
     pub fn take_back(&mut self, mark: Mark) -> bool {
         let last = mark.0;
-        if self.bottom != last.wrapping_add(1) {
+        let shared = &*self.shared;
+        if shared.own_bottom() != last.wrapping_add(1) {
             return false;
         }
         // As in pop().
-        let shared = &*self.shared;
         shared.set_bottom(last);
         Barrier::hold_compiler();
-        if self.is_own(last) && shared.is_calm() {
-            self.bottom = last;
-            return true;
+        // A model has no kernel: there it is a fence, and goes on as if it were none.
+        #[cfg(loom)]
+        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
+            self.barrier.light();
         }
-        self.contend(last).map(std::mem::forget).is_some()
+        let is_alone = shared.is_uncontested() || cfg!(loom) && !shared.is_asked();
+        let is_taken = is_alone && self.is_own(last);
+        if !is_taken {
+            shared.set_bottom(last.wrapping_add(1));
+        }
+        is_taken
     }
 
     /// Where the deque ends now: where the next item will be.
     #[inline]
     pub fn mark(&self) -> Mark {
-        Mark(self.bottom)
+        Mark(self.shared.own_bottom())
     }
 
     /// Whether there is an item where the deque ended then.
     pub fn has(&self, mark: Mark) -> bool {
-        let newer = self.bottom.wrapping_sub(mark.0) as i32;
+        let newer = self.newer_than(mark);
         newer > 0 && newer as usize <= self.len()
     }
 
     /// Takes the newest item, if it was pushed after `mark` was made.
     pub fn pop_newer(&mut self, mark: Mark) -> Option<T> {
-        // Signed: the end lies before the mark when older items were popped since.
-        if self.bottom.wrapping_sub(mark.0) as i32 > 0 { self.pop() } else { None }
+        if self.newer_than(mark) > 0 { self.pop() } else { None }
+    }
+
+    /// How many items were pushed after `mark` was made, or how many older ones popped.
+    fn newer_than(&self, mark: Mark) -> i32 {
+        self.shared.own_bottom().wrapping_sub(mark.0) as i32
     }
 
     /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.
     #[inline(always)]
     fn take(&mut self, last: u32) -> T {
-        self.bottom = last;
         // SAFETY: (Q1) at or after the split, and the bottom lies before it now.
-        unsafe { self.place(last).slot.take() }
+        unsafe { self.slot(last).take() }
     }
 
     /// Takes the item at `last` although thieves may reach it: by moving the split before it.
     fn compete(&mut self, last: u32) -> Option<T> {
         let asked = self.shared.is_asked();
+        let bottom = last.wrapping_add(1);
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
         loop {
             let split = self.shared.split.load();
-            let len = self.bottom.wrapping_sub(split.top());
+            let len = bottom.wrapping_sub(split.top());
             if len == 0 && !asked {
-                self.shared.set_bottom(self.bottom);
+                self.shared.set_bottom(bottom);
                 return None;
             }
             // Half of what is left goes to a thief that has asked. Taking back half of what is
@@ -213,7 +254,7 @@ impl<T> Owner<T> {
             let public = if asked { share(len.saturating_sub(1)) } else { split.public() / 2 };
             if self.move_split(split, public, asked) {
                 if len == 0 {
-                    self.shared.set_bottom(self.bottom);
+                    self.shared.set_bottom(bottom);
                     return None;
                 }
                 return Some(self.take(last));
@@ -233,7 +274,7 @@ impl<T> Owner<T> {
     fn answer(&mut self) {
         loop {
             let split = self.shared.split.load();
-            let len = self.bottom.wrapping_sub(split.top());
+            let len = self.shared.own_bottom().wrapping_sub(split.top());
             if self.move_split(split, share(len), true) {
                 return;
             }
@@ -258,7 +299,7 @@ impl<T> Owner<T> {
 
     /// Makes sure that `count` pushes can neither grow the deque nor panic.
     pub(super) fn reserve(&mut self, count: u32) {
-        while self.limit.wrapping_sub(self.bottom) < count {
+        while self.limit.wrapping_sub(self.shared.own_bottom()) < count {
             self.make_room();
         }
     }
@@ -270,9 +311,9 @@ impl<T> Owner<T> {
         let before = self.limit;
         let top = self.shared.split.load().top();
         let mut floor = self.limit.wrapping_sub(self.buffer.capacity());
-        while floor != top
-            && (self.place(floor).is_copied(floor) || canary::DEQUE_COPIED_IGNORED.sings())
-        {
+        // SAFETY: (Q2) `self.shared` keeps the buffer alive.
+        let is_copied = |position| unsafe { self.buffer.is_copied(position) };
+        while floor != top && (is_copied(floor) || canary::DEQUE_COPIED_IGNORED.sings()) {
             floor = floor.wrapping_add(1);
         }
         self.limit = floor.wrapping_add(self.buffer.capacity());
@@ -290,12 +331,13 @@ impl<T> Owner<T> {
         let mut split = self.shared.split.load();
         let larger = self.shared.generations.add(split.generation() + 1);
         let mut position = split.top();
-        while position != self.bottom {
+        let bottom = self.shared.own_bottom();
+        while position != bottom {
             // SAFETY: (Q2) `shared` keeps the buffers alive.
-            let new = unsafe { larger.place(position) };
+            let new = unsafe { larger.slot(position) };
             // SAFETY: (Q2) nobody knows the new buffer yet, and only the owner writes to the old
             // one. Of the two copies one is taken: the generation in the claim says which.
-            unsafe { new.slot.mirror(&self.place(position).slot) };
+            unsafe { new.mirror(self.slot(position)) };
             position = position.wrapping_add(1);
         }
         while !self.shared.split.replace(split, split.grown()) {
@@ -306,9 +348,9 @@ impl<T> Owner<T> {
     }
 
     #[inline(always)]
-    fn place(&self, position: u32) -> &Place<T> {
+    fn slot(&self, position: u32) -> &Slot<T> {
         // SAFETY: (Q2) `self.shared` keeps the buffer alive while `self` is borrowed.
-        unsafe { self.buffer.place(position) }
+        unsafe { self.buffer.slot(position) }
     }
 }
 

@@ -10,6 +10,8 @@ use heist_sync::{AtomicU32, Ordering, model_has_failed};
 
 const ASKED: u32 = 1;
 const FENCED: u32 = 1 << 1;
+const BELL: u32 = 1 << 2;
+const NUDGED: u32 = 1 << 3;
 
 /// What the owner has to mind when nobody has asked.
 fn calm(barrier: Barrier) -> u32 {
@@ -33,6 +35,8 @@ pub(super) struct Shared<T> {
     /// |---|---|
     /// | 0 | ASKED: a thief has found nothing public. Raised by thieves, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
     /// | 1 | FENCED: the owner's side of the barrier is a fence; never changes |
+    /// | 2 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner; pops do not mind it |
+    /// | 3 | NUDGED: the same, by somebody who does not mind if he is not heard |
     notes: CachePadded<AtomicU32>,
     pub(super) generations: Generations<T>,
     pub(super) barrier: Barrier,
@@ -70,16 +74,28 @@ impl<T> Shared<T> {
         self.bottom.store(position, canary::DEQUE_PUBLISH_RELAXED.weakens(Ordering::Release));
     }
 
+    /// The same, for the owner, who alone writes it.
+    #[inline(always)]
+    pub(super) fn own_bottom(&self) -> u32 {
+        self.bottom.load(Ordering::Relaxed)
+    }
+
     /// The position after the newest item, for thieves.
     pub(super) fn bottom(&self) -> u32 {
         // Acquire: pairs with the Release in set_bottom().
         self.bottom.load(Ordering::Acquire)
     }
 
-    /// Whether there is nothing to mind: no thief has asked, and no fence is needed.
+    /// Whether there is nothing to mind after a push: no thief has asked, the bell does not ring, and no fence is needed.
     #[inline(always)]
     pub(super) fn is_calm(&self) -> bool {
         self.notes.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether there is nothing to mind in a pop: no thief has asked, and no fence is needed.
+    #[inline(always)]
+    pub(super) fn is_uncontested(&self) -> bool {
+        self.notes.load(Ordering::Relaxed) & (ASKED | FENCED) == 0
     }
 
     /// Whether a thief has asked. Relaxed: in a push it is a hint, in a pop the barrier orders
@@ -93,7 +109,7 @@ impl<T> Shared<T> {
     /// owner looks at all the time.
     pub(super) fn ask(&self) {
         if !self.is_asked() {
-            self.notes.store(calm(self.barrier) | ASKED, Ordering::Relaxed);
+            self.notes.fetch_or(ASKED, Ordering::Relaxed);
         }
     }
 
@@ -101,7 +117,34 @@ impl<T> Shared<T> {
     /// thief that has seen the exchanged word cannot still see the flag up from before (the
     /// word's Release and Acquire order it), and one that has not will fail to exchange it.
     pub(super) fn acknowledge(&self) {
-        self.notes.store(calm(self.barrier), Ordering::Relaxed);
+        self.notes.fetch_and(!ASKED, Ordering::Relaxed);
+    }
+
+    /// Whether the bell rings, or somebody has nudged the owner. Relaxed: the barrier after a push orders it.
+    pub(super) fn is_rung(&self) -> bool {
+        self.notes.load(Ordering::Relaxed) & (BELL | NUDGED) != 0
+    }
+
+    /// Rings the bell; whether it did not ring before.
+    pub(super) fn ring(&self) -> bool {
+        self.raise(BELL)
+    }
+
+    /// Nudges the owner.
+    pub(super) fn nudge(&self) {
+        self.raise(NUDGED);
+    }
+
+    /// Relaxed: who raises a note orders that as it needs it. One that is up is left alone, as in ask().
+    fn raise(&self, note: u32) -> bool {
+        let is_down = |notes: u32| notes & note == 0;
+        is_down(self.notes.load(Ordering::Relaxed))
+            && is_down(self.notes.fetch_or(note, Ordering::Relaxed))
+    }
+
+    /// The owner silences the bell. Relaxed: as above.
+    pub(super) fn hush(&self) {
+        self.notes.fetch_and(!(BELL | NUDGED), Ordering::Relaxed);
     }
 
     /// How many items lie at and after `position`, which is in the public part or at its end.
@@ -134,11 +177,11 @@ impl<T> Drop for Shared<T> {
         drop_each(|| {
             (position != bottom).then(|| {
                 // SAFETY: (Q2) the generations are dropped after this.
-                let place = unsafe { buffer.place(position) };
+                let slot = unsafe { buffer.slot(position) };
                 position = position.wrapping_add(1);
                 // SAFETY: (Q1) the last handle is gone, so nobody else claims; from top to
                 // bottom every slot holds an item, and the position moves on before its drop.
-                unsafe { place.slot.take() }
+                unsafe { slot.take() }
             })
         });
     }

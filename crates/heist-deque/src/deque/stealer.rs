@@ -40,6 +40,21 @@ impl<T> Stealer<T> {
         self.len() == 0
     }
 
+    /// Rings the deque's bell: somebody wants to hear of it when the owner pushes. It rings until the owner
+    /// [silences](Owner::hush) it. Returns whether it was silent.
+    ///
+    /// Who rings, and then runs the heavy side of the barrier that [`Barrier::detect`](heist_sync::Barrier::detect) finds,
+    /// and then finds nothing here, will be heard by the next push. Who finds it ringing may leave the barrier to the one that
+    /// rang, if all who ring run it, and look afterwards.
+    pub fn ring(&self) -> bool {
+        self.shared.ring()
+    }
+
+    /// Nudges the owner: its next push is told as if the bell rang, if it sees that. A hint, which needs no barrier.
+    pub fn nudge(&self) {
+        self.shared.nudge();
+    }
+
     /// Takes the oldest item.
     pub fn steal(&self) -> Steal<T> {
         self.claim(|_| 1).map(|loot| loot.item(0))
@@ -150,10 +165,11 @@ impl<T> Loot<T> {
         debug_assert!(index < self.count);
         let position = self.start.wrapping_add(index);
         // SAFETY: (Q2) the stealer that made the claim keeps the buffers alive.
-        let place = unsafe { self.buffer.place(position) };
+        let slot = unsafe { self.buffer.slot(position) };
         // SAFETY: (Q1, Q7) claimed by this thief alone, and public before the split it saw.
-        let item = unsafe { place.slot.take() };
-        place.mark_copied(position);
+        let item = unsafe { slot.take() };
+        // SAFETY: (Q2) as above.
+        unsafe { self.buffer.mark_copied(position) };
         item
     }
 }

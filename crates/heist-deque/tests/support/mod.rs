@@ -15,6 +15,14 @@ pub struct Ledger {
     issued: AtomicU64,
 }
 
+impl Item {
+    /// What is known of it by who has pushed it.
+    #[allow(dead_code, reason = "for some of the tests")]
+    pub fn again(&self) -> Item {
+        Item { id: self.id, copies: self.copies }
+    }
+}
+
 impl Ledger {
     pub fn new(capacity: u64) -> Self {
         Ledger {

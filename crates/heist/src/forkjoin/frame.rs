@@ -3,7 +3,9 @@
 use super::join::FnContext;
 use super::latch::Latch;
 use crate::scheduler::{Header, How, Job, Local, Origin};
+use heist_deque::deque::Mark;
 use heist_sync::UnsafeCell;
+use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
@@ -15,6 +17,8 @@ use std::thread;
 pub(super) struct StackJob<F, R> {
     header: Header,
     pub(super) latch: Latch,
+    /// Where in the deque it is, once it was pushed: for who joins.
+    mark: Cell<MaybeUninit<Mark>>,
     closure: Once<F>,
     outcome: Outcome<R>,
 }
@@ -28,12 +32,13 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
         StackJob {
             header: Header::new(&Self::HOW),
             latch: Latch::new(),
+            mark: Cell::new(MaybeUninit::uninit()),
             closure: Once::new(closure),
             outcome: Outcome::new(),
         }
     }
 
-    /// The right to run it, for the deque of the worker that joins.
+    /// The right to run it.
     ///
     /// # Safety
     /// It stays where it is until the job was popped again and its closure taken, or the latch is set.
@@ -41,6 +46,27 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     pub(super) unsafe fn offer(&self) -> Job {
         // SAFETY: (J1) the closure and its result are Send, and the caller keeps the frame.
         unsafe { Job::new(NonNull::from(&self.header)) }
+    }
+
+    /// Offers it in the deque of the worker that joins.
+    ///
+    /// # Safety
+    /// As for [`offer`](Self::offer).
+    #[inline(always)]
+    pub(super) unsafe fn push_to(&self, local: &Local) {
+        // SAFETY: (J2) passed on to the caller.
+        let job = unsafe { self.offer() };
+        local.push_job_telling(job, |mark| self.mark.set(MaybeUninit::new(mark)));
+    }
+
+    /// Where it is in the deque.
+    ///
+    /// # Safety
+    /// It was pushed.
+    #[inline(always)]
+    pub(super) unsafe fn mark(&self) -> Mark {
+        // SAFETY: (J1) set by push_to().
+        unsafe { self.mark.get().assume_init() }
     }
 
     /// Whether this is it.

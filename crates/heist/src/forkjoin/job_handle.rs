@@ -73,7 +73,8 @@ where
     T: Send + 'static,
 {
     let (job, join) = new(f, spawned_at);
-    let mark = local.push_job(job);
+    let mark = local.mark_jobs();
+    local.push_job(job);
     JobHandle { join: Some(join), spawner: ptr::from_ref(local), mark: Some(mark) }
 }
 

@@ -4,7 +4,8 @@ use super::frame::StackJob;
 use super::outside::on_worker;
 use super::wait::{leapfrog, wait};
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
-use crate::scheduler::{Local, Origin, with_here};
+use crate::scheduler::{Local, Origin, here, with_here};
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
@@ -145,42 +146,50 @@ where
     RA: Send,
     RB: Send,
 {
+    // What is needed after the first closure lies in the frame or is had from the thread: a register that is kept over a
+    // call is saved by each function that is called, also where there is nothing to join any more.
     let b = StackJob::new(b);
     // From here on others can take it (J5).
     // SAFETY: (J2) until one of the two has happened below, this frame is not left: nothing in between
     // unwinds.
-    let mark = local.push_job(unsafe { b.offer() });
+    unsafe { b.push_to(local) };
     let a = match panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(has_moved)))) {
         Ok(a) => a,
-        // The second closure is called all the same, and its panic is forgotten (J4).
-        Err(panic) => {
-            drop(take_back_or_wait(local, &b, has_moved));
-            panic::resume_unwind(panic)
-        }
+        Err(panic) => end_and_resume(&b, has_moved, panic),
     };
-    if local.take_job_back(mark) {
+    // SAFETY: (W2) `local` is the worker of this thread, and is here again as the closure has returned.
+    let local = unsafe { here() };
+    // SAFETY: (J1) it was pushed.
+    if local.take_job_back(unsafe { b.mark() }) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };
         return (a, b(FnContext::new(has_moved)));
     }
-    match take_back_or_wait(local, &b, has_moved) {
-        Ok(b) => (a, b),
-        Err(panic) => panic::resume_unwind(panic),
-    }
+    (a, take_back_or_wait(&b, has_moved).unwrap_or_else(|panic| panic::resume_unwind(panic)))
+}
+
+/// The first closure has panicked. The second is called all the same, and its panic is forgotten (J4).
+#[cold]
+#[inline(never)]
+fn end_and_resume<F, R>(job: &StackJob<F, R>, has_moved: bool, panic: Box<dyn Any + Send>) -> !
+where
+    F: FnOnce(FnContext) -> R + Send,
+    R: Send,
+{
+    drop(take_back_or_wait(job, has_moved));
+    panic::resume_unwind(panic)
 }
 
 /// What was left behind on top of `job` is run first; if `job` is not there, it was stolen.
 #[cold]
 #[inline(never)]
-fn take_back_or_wait<F, R>(
-    local: &Local,
-    job: &StackJob<F, R>,
-    has_moved: bool,
-) -> thread::Result<R>
+fn take_back_or_wait<F, R>(job: &StackJob<F, R>, has_moved: bool) -> thread::Result<R>
 where
     F: FnOnce(FnContext) -> R + Send,
     R: Send,
 {
+    // SAFETY: (W2) called by a join, on the worker that has pushed the job.
+    let local = unsafe { here() };
     while let Some(popped) = local.pop_job() {
         if job.is(&popped) {
             // SAFETY: (J1) popped, so nobody else has it.

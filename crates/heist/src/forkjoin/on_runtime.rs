@@ -154,7 +154,7 @@ impl Handle {
         // SAFETY: (J2) it borrows nothing.
         let job = unsafe { heap::new(Detached(f)) };
         with_here(|local| match local {
-            Some(local) if local.is_of(self.scheduler()) => drop(local.push_job(job)),
+            Some(local) if local.is_of(self.scheduler()) => local.push_job(job),
             _ => submit(self, job),
         });
     }

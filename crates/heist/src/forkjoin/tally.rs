@@ -73,7 +73,7 @@ impl Tally {
         let local = local.filter(|local| local.is_of(self.handle.scheduler()));
         self.add(local);
         match local {
-            Some(local) => _ = local.push_job(job(Some(local))),
+            Some(local) => local.push_job(job(Some(local))),
             None => submit(&self.handle, job(None)),
         }
     }

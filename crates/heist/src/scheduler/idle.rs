@@ -2,7 +2,7 @@
 //! by the number of the seat that it sits on. When all sleep nobody wakes by himself (I5).
 
 use crate::canary;
-use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering, TunedBarrier};
+use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering, TunedBarrier, fence};
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -79,7 +79,7 @@ impl Idle {
     }
 
     /// Something was published. Whether anybody sleeps or searches, or was called: if not, nobody has to be woken
-    /// or let through (I1, I4). A busy machine asks it in each join.
+    /// or let through (I1, I4).
     #[inline(always)]
     pub(super) fn is_anybody_free(&self) -> bool {
         if !canary::IDLE_NO_LIGHT_BARRIER.sings() {
@@ -87,6 +87,22 @@ impl Idle {
         }
         // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
         self.counts.load(Ordering::Relaxed) != 0
+    }
+
+    /// The bell of a deque was heard after a push to it. Whether anybody is free, as [`is_anybody_free`](Self::is_anybody_free)
+    /// tells; if not, it is silenced with `hush`, and rung again if that was a mistake.
+    pub(super) fn is_rung_for(&self, hush: impl FnOnce(), ring: impl FnOnce()) -> bool {
+        if self.is_anybody_free() {
+            return true;
+        }
+        hush();
+        // SeqCst: pairs with the fence in sleep(). Who goes to sleep and has seen the bell up is seen here; who has not rings it.
+        fence(Ordering::SeqCst);
+        let is_rung = self.is_anybody_free() && !canary::IDLE_BELL_NO_SECOND_LOOK.sings();
+        if is_rung {
+            ring();
+        }
+        is_rung
     }
 
     /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.
@@ -278,10 +294,13 @@ impl Idle {
 
     /// Worker `index` is going to sleep. Afterwards it must park until it is unparked. Returns a
     /// worker that must be unparked first, possibly itself: there is work after all.
+    ///
+    /// `ring` rings the bells of all deques, and tells whether one was silent.
     pub(super) fn sleep(
         &self,
         index: usize,
         was_searching: bool,
+        ring: impl FnOnce() -> bool,
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
         let bit = 1 << (index % 64);
@@ -290,7 +309,15 @@ impl Idle {
         let change = ONE_IDLE.wrapping_sub(if was_searching { ONE_SEARCHING } else { 0 });
         // AcqRel: pairs with the AcqRel in wake_one().
         self.counts.fetch_add(change, Ordering::AcqRel);
-        if !canary::IDLE_NO_HEAVY_BARRIER.sings() && !self.barrier.heavy() {
+        if !canary::IDLE_BELL_NO_FENCE.sings() && !canary::IDLE_NO_HEAVY_BARRIER.sings() {
+            // SeqCst: pairs with the fence in is_rung_for().
+            fence(Ordering::SeqCst);
+        }
+        let was_silent = !canary::IDLE_BELL_NOT_RUNG.sings() && ring();
+        // Who pushes to a deque and does not hear its bell runs no fence.
+        let heavy =
+            || if was_silent { self.barrier.heavy_for_both() } else { self.barrier.heavy() };
+        if !canary::IDLE_NO_HEAVY_BARRIER.sings() && !heavy() {
             // Without the barrier a submitter may have missed us. Act as if it had.
             return self.wake_one();
         }

@@ -26,7 +26,10 @@ pub(super) struct Queues {
 
 impl Queues {
     pub(super) fn new() -> Self {
-        Queues { ring: ring::Owner::new(), jobs: deque::Owner::new() }
+        let jobs = deque::Owner::new();
+        // Somebody may be asleep by now.
+        jobs.ring();
+        Queues { ring: ring::Owner::new(), jobs }
     }
 }
 

@@ -267,7 +267,7 @@ impl Shared {
         was_searching: bool,
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
-        let woken = self.idle.sleep(seat, was_searching, has_work);
+        let woken = self.idle.sleep(seat, was_searching, || self.ring_bells(), has_work);
         // If nobody sits there, somebody must look at its reactor.
         self.config.reactors.iter().for_each(|reactors| reactors.entrust(seat));
         if let Some(seat) = woken {

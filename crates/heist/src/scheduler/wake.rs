@@ -40,7 +40,19 @@ impl Shared {
         }
     }
 
-    /// The same, for one that was pushed to a deque, and if anybody is free.
+    /// For [`Idle::sleep`](super::idle::Idle::sleep).
+    pub(super) fn ring_bells(&self) -> bool {
+        // Also of spares that rest: they may be called back.
+        !self.config.thread_per_core
+            && self.remotes.all().filter(|remote| remote.jobs.ring()).count() > 0
+    }
+
+    /// Somebody searches, or was called. Those at jobs, when they push the next, look for that and lay out what they have.
+    pub(super) fn nudge(&self) {
+        self.remotes.active().for_each(|remote| remote.jobs.nudge());
+    }
+
+    /// A job was pushed to a deque, and somebody may be free.
     pub(super) fn wake_for_job(&self) {
         if let Some(seat) = self.idle.wake_one() {
             self.wake_seat(seat);
@@ -90,6 +102,7 @@ impl Shared {
     /// Calls a spare worker for a seat that nobody sits on.
     fn staff(&self, seat: usize) {
         self.idle.expect_spare();
+        self.nudge();
         if !self.call_spare(seat) {
             self.not_staffed(seat);
         }

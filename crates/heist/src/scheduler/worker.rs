@@ -22,7 +22,7 @@ use crate::trace::{self, EventKind, PollSource, Scribe};
 pub(crate) use credit::Settle;
 use heist_deque::ring::{self, Full};
 use jobs::Jobs;
-pub(crate) use jobs::with_here;
+pub(crate) use jobs::{here, with_here};
 use pinned::Pinned;
 #[cfg(all(test, not(loom)))]
 use rest::Lying;
@@ -513,6 +513,7 @@ impl Local {
                 return None;
             }
             self.is_searching.set(true);
+            self.scheduler.nudge();
             if self.naps.get() {
                 wait_a_moment();
             }

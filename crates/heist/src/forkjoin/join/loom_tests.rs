@@ -51,7 +51,7 @@ fn join_against_a_thief() {
     });
     let mark = deque.mark();
     deque.push(Right(&*frame));
-    let outcome = if deque.take_back(mark) {
+    let outcome = if deque.take_back(mark) || deque.pop().is_some() {
         // SAFETY: (J1) taken back: the one right to run it.
         *unsafe { frame.closure.take() } + 1
     } else {

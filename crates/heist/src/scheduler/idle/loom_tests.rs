@@ -79,7 +79,7 @@ impl Scene {
                 return;
             }
             let has_work = || self.tasks.load(Ordering::Relaxed) > 0;
-            self.unpark(self.idle.sleep(index, is_searching, has_work));
+            self.unpark(self.idle.sleep(index, is_searching, || false, has_work));
             self.parkers[index].park();
             is_searching = true;
         }
@@ -129,7 +129,7 @@ fn loom_i1_a_shutdown_reaches_everybody() {
         let worker = thread::spawn(move || {
             let is_down = || scene.is_down.load(Ordering::Acquire);
             while !is_down() {
-                scene.unpark(scene.idle.sleep(0, false, is_down));
+                scene.unpark(scene.idle.sleep(0, false, || false, is_down));
                 if is_down() {
                     return;
                 }
@@ -148,10 +148,10 @@ fn a_shutdown_beside_a_seat_put_to_sleep() {
     let scene = Scene::new(2);
     let is_down = || scene.is_down.load(Ordering::Acquire);
     let wake_all = || scene.idle.wake_all(|index| scene.parkers[index].unpark());
-    assert_eq!(scene.idle.sleep(1, false, || false), None);
+    assert_eq!(scene.idle.sleep(1, false, || false, || false), None);
     let worker = thread::spawn(move || scene.parkers[1].park());
     let sysmon = thread::spawn(move || {
-        scene.unpark(scene.idle.sleep(0, false, is_down));
+        scene.unpark(scene.idle.sleep(0, false, || false, is_down));
         if is_down() && !canary::IDLE_DOWN_UNSEEN.sings() {
             wake_all();
         }
@@ -200,7 +200,7 @@ impl Pinned {
     fn fall_asleep(&self, index: usize, was_searching: bool) {
         let scene = self.scene;
         let has_work = || scene.tasks.load(Ordering::Relaxed) > 0;
-        scene.unpark(scene.idle.sleep(index, was_searching, has_work));
+        scene.unpark(scene.idle.sleep(index, was_searching, || false, has_work));
         scene.idle.wake_owners(
             index,
             |worker| worker == self.owner && self.is_there(),
@@ -286,6 +286,96 @@ fn loom_canary_no_look_for_oneself() {
 #[should_panic(expected = "deadlock")]
 fn loom_canary_no_look_for_others() {
     canary::IDLE_NO_LOOK_FOR_OTHERS.model_with(&two_preemptions(), a_wake_up_beside);
+}
+
+/// Stands for a deque, whose jobs are the scene's tasks: its bell.
+struct Den {
+    scene: &'static Scene,
+    bell: AtomicBool,
+}
+
+impl Den {
+    /// Leaked, as a scene.
+    fn new(is_rung: bool) -> &'static Den {
+        Box::leak(Box::new(Den { scene: Scene::new(1), bell: AtomicBool::new(is_rung) }))
+    }
+
+    /// Relaxed, here and below: the protocol's own barriers have to do.
+    fn ring(&self, is_rung: bool) -> bool {
+        self.bell.swap(is_rung, Ordering::Relaxed)
+    }
+
+    /// As a worker does it.
+    fn push(&self) {
+        self.scene.tasks.fetch_add(1, Ordering::Relaxed);
+        Barrier::detect().light();
+        let idle = &self.scene.idle;
+        if self.bell.load(Ordering::Relaxed)
+            && idle.is_rung_for(|| _ = self.ring(false), || _ = self.ring(true))
+        {
+            self.scene.unpark(idle.wake_one());
+        }
+    }
+
+    /// Worker 0, until it has stolen one job.
+    fn rob(&self) {
+        let mut is_searching = false;
+        while !self.scene.take() {
+            let ring = || !self.bell.load(Ordering::Relaxed) && !self.ring(true);
+            let has_work = || self.scene.tasks.load(Ordering::Relaxed) > 0;
+            self.scene.unpark(self.scene.idle.sleep(0, is_searching, ring, has_work));
+            self.scene.parkers[0].park();
+            is_searching = true;
+        }
+    }
+}
+
+/// A worker goes to sleep while a job is pushed to a deque whose bell is silent.
+fn one_job() {
+    let den = Den::new(false);
+    let robber = thread::spawn(move || den.rob());
+    den.push();
+    robber.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_bell_is_heard() {
+    loom::model(one_job);
+}
+
+/// A worker goes to sleep while its bell, which rings, is silenced; and the job after whose push that is done
+/// goes to somebody else. The next one must find the worker.
+fn two_jobs_and_a_passer_by() {
+    let den = Den::new(true);
+    let robber = thread::spawn(move || den.rob());
+    let passer_by = thread::spawn(move || den.scene.take());
+    den.push();
+    den.push();
+    passer_by.join().unwrap();
+    robber.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_bell_that_is_silenced() {
+    two_preemptions().check(two_jobs_and_a_passer_by);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_bell_not_rung() {
+    canary::IDLE_BELL_NOT_RUNG.model(one_job);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_bell_no_second_look() {
+    canary::IDLE_BELL_NO_SECOND_LOOK.model_with(&two_preemptions(), two_jobs_and_a_passer_by);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_bell_no_fence() {
+    canary::IDLE_BELL_NO_FENCE.model_with(&two_preemptions(), two_jobs_and_a_passer_by);
 }
 
 #[test]

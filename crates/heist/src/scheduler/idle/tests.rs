@@ -18,7 +18,7 @@ fn i3_searchers_are_at_most_half_of_the_busy() {
 fn i4_every_sleeper_is_found_once() {
     let idle = Idle::new(200, Barrier::Fence);
     for index in [0, 63, 64, 130, 199] {
-        assert_eq!(idle.sleep(index, false, || false), None);
+        assert_eq!(idle.sleep(index, false, || false, || false), None);
     }
     let mut woken = Vec::new();
     idle.wake_all(|index| woken.push(index));
@@ -31,8 +31,8 @@ fn i4_every_sleeper_is_found_once() {
 #[test]
 fn i2_one_wake_up_at_a_time() {
     let idle = Idle::new(3, Barrier::Fence);
-    assert_eq!(idle.sleep(1, false, || false), None);
-    assert_eq!(idle.sleep(2, false, || false), None);
+    assert_eq!(idle.sleep(1, false, || false, || false), None);
+    assert_eq!(idle.sleep(2, false, || false, || false), None);
     let first = idle.submitted();
     assert!(first.is_some());
     assert_eq!(idle.submitted(), None, "somebody is searching already");
@@ -46,7 +46,7 @@ fn i2_one_wake_up_at_a_time() {
 fn w8_the_one_that_is_meant_is_woken() {
     let idle = Idle::new(200, Barrier::Fence);
     for index in [0, 63, 64, 130, 199] {
-        assert_eq!(idle.sleep(index, false, || false), None);
+        assert_eq!(idle.sleep(index, false, || false, || false), None);
     }
     assert!(idle.start_search());
     assert_eq!(idle.submitted_to(5, || true), None, "it is awake");
@@ -62,7 +62,7 @@ fn w8_the_one_that_is_meant_is_woken() {
 fn i3_nobody_is_woken_beside_a_searcher() {
     let idle = Idle::new(3, Barrier::Fence);
     assert!(idle.start_search());
-    assert_eq!(idle.sleep(1, false, || true), None);
+    assert_eq!(idle.sleep(1, false, || false, || true), None);
     assert_eq!(idle.submitted(), None);
     assert_eq!(idle.stop_search(), Some(1));
 }
@@ -71,5 +71,5 @@ fn i3_nobody_is_woken_beside_a_searcher() {
 #[test]
 fn i1_a_last_look_wakes() {
     let idle = Idle::new(1, Barrier::Fence);
-    assert_eq!(idle.sleep(0, false, || true), Some(0));
+    assert_eq!(idle.sleep(0, false, || false, || true), Some(0));
 }

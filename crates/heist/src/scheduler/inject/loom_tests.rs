@@ -147,7 +147,7 @@ fn sleep_beside_push() {
     let worker = thread::spawn(move || {
         let mut tasks = take(scene.inject);
         while tasks.is_empty() {
-            if scene.idle.sleep(0, false, || !scene.inject.is_empty()).is_some() {
+            if scene.idle.sleep(0, false, || false, || !scene.inject.is_empty()).is_some() {
                 scene.parker.unpark();
             }
             scene.parker.park();

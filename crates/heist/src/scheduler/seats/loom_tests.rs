@@ -78,7 +78,7 @@ impl Scene {
     }
 
     fn put_to_sleep(&self, was_searching: bool) {
-        self.wake(self.idle.sleep(0, was_searching, || self.has_work()));
+        self.wake(self.idle.sleep(0, was_searching, || false, || self.has_work()));
         self.idle.wake_owners(0, |_| self.seat.is_rising(), |seat| self.wake(Some(seat)));
     }
 
@@ -193,7 +193,7 @@ fn loom_l5_stepping_aside_beside_a_submitter() {
 fn lent() -> &'static Scene {
     let scene = Scene::new();
     assert_eq!(scene.seat.rob(HOME, || true), Left::Vacant);
-    assert_eq!(scene.idle.sleep(0, false, || true), Some(0));
+    assert_eq!(scene.idle.sleep(0, false, || false, || true), Some(0));
     assert!(scene.seat.wake(|| unreachable!()));
     assert_eq!(scene.idle.stop_search(), None);
     assert!(scene.seat.sit_down(SPARE));

@@ -1,4 +1,4 @@
-//! A worker's jobs: its deque, when jobs have their turn, and how it waits for one that others have.
+//! A worker's jobs: its deque, and when jobs have their turn.
 
 use super::credit::Credit;
 use super::{Entered, LOCAL, Local, Step, Worker};
@@ -6,14 +6,13 @@ use crate::env::Parker;
 use crate::scheduler::arena::Arena;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
-use crate::trace::EventKind;
 use heist_deque::Steal;
-use heist_deque::deque::{self, Mark};
+use heist_deque::deque::{self, Mark, Pushed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+
+mod waiting;
 
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
@@ -56,29 +55,58 @@ pub(crate) fn with_here<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     f(unsafe { local.as_ref() })
 }
 
+/// The worker of this thread.
+///
+/// # Safety
+/// A caller further down on the stack has found it here, by [`with_here`] or as who runs a job.
+#[inline(always)]
+pub(crate) unsafe fn here<'a>() -> &'a Local {
+    let local = LOCAL.with(Cell::get);
+    debug_assert!(!local.is_null(), "whoever has stepped aside has come back");
+    // SAFETY: (W2) as in with_here(): it is still there, as the caller promises.
+    unsafe { &*local }
+}
+
 /// For who makes jobs.
 impl Local {
     /// Offers a job to everybody: the newest of this worker's.
     #[inline(always)]
-    pub(crate) fn push_job(&self, job: Job) -> Mark {
-        let mark = self.with_deque(|deque| {
-            let mark = deque.mark();
-            deque.push(job);
-            mark
-        });
-        if self.scheduler.idle.is_anybody_free() {
-            self.call_for_thieves();
-        }
-        mark
+    pub(crate) fn push_job(&self, job: Job) {
+        self.push_job_telling(job, |_| {});
     }
 
-    /// Somebody may come for what was pushed. Who is woken finds it laid out: else it would have to ask, and where its owner
-    /// does not answer, to have the kernel interrupt it.
+    /// The same; `tell` is told where it is, before anything else is called.
+    #[inline(always)]
+    pub(crate) fn push_job_telling(&self, job: Job, tell: impl FnOnce(Mark)) {
+        let (mark, pushed) = self.with_deque(|deque| deque.push_lazily(job));
+        tell(mark);
+        match pushed {
+            Pushed::Calmly => {}
+            Pushed::Noted => self.attend_jobs(),
+            Pushed::Not(job) => self.push_job_to_full(job),
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    fn call_for_thieves(&self) {
-        self.with_deque(deque::Owner::share);
-        self.scheduler.wake_for_job();
+    fn push_job_to_full(&self, job: Job) {
+        self.with_deque(|deque| deque.push(job));
+        self.attend_jobs();
+    }
+
+    /// A thief has asked, or somebody may be free to come for what was pushed. Who is woken finds it laid out: else it would
+    /// have to ask, and where its owner does not answer, to have the kernel interrupt it.
+    #[cold]
+    #[inline(never)]
+    fn attend_jobs(&self) {
+        let is_rung = self.with_deque(|deque| {
+            let idle = &self.scheduler.idle;
+            deque.attend() && idle.is_rung_for(|| deque.hush(), || _ = deque.ring())
+        });
+        if is_rung {
+            self.with_deque(deque::Owner::share);
+            self.scheduler.wake_for_job();
+        }
     }
 
     /// Memory for the jobs that are pushed here.
@@ -391,159 +419,6 @@ impl Worker {
         local.finish_jobs_of_others();
         local.rest();
         drop(entered);
-    }
-}
-
-/// For a worker that waits for a job.
-impl Local {
-    /// Runs a job, in the middle of another or of a poll perhaps.
-    pub(crate) fn run_job(&self, job: Job, origin: Origin) {
-        if origin == Origin::Here && job.is_framed() {
-            self.hold_place();
-        }
-        self.counters.jobs.add(1);
-        if matches!(origin, Origin::Stolen(victim) if victim != self.index) {
-            self.counters.stolen_jobs.add(1);
-        }
-        let Some(scribe) = &self.scribe else { return job.run(Some(self), origin) };
-        scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
-        job.run(Some(self), origin);
-        scribe.note(EventKind::JobEnd);
-    }
-
-    /// A job of a frame further down on this worker's own stack was taken out of the deque, not by its frame.
-    /// That must not take what comes to the same place next for its own: so something lies there, and on
-    /// top of that.
-    #[cold]
-    fn hold_place(&self) {
-        self.with_deque(|deque| (0..2).for_each(|_| deque.push(jobs::nothing())));
-    }
-
-    /// A job for this worker alone.
-    pub(crate) fn next_call(&self) -> Option<Job> {
-        self.remote().calls.pop().map(|(call, _)| call)
-    }
-
-    /// Whether there is such a job.
-    #[inline]
-    pub(crate) fn is_called(&self) -> bool {
-        !self.remote().calls.is_empty()
-    }
-
-    /// Runs one of its own jobs that belongs to what it waits for.
-    pub(crate) fn run_help(&self, job: Job) {
-        if self.is_fixed() {
-            // It may have searched meanwhile.
-            self.go_on();
-        }
-        self.run_job(job, Origin::Here);
-    }
-
-    /// Offers a job that it has taken to all others; it comes back when the runtime goes down.
-    pub(crate) fn offer(&self, job: Job, origin: Origin) -> Result<(), Job> {
-        self.scheduler.jobs.push(job, origin)?;
-        self.scheduler.notify_of_outside_job();
-        Ok(())
-    }
-
-    /// Leaves a job of a join, which it has stolen, where the worker that has pushed it looks for it; for when the runtime goes down,
-    /// and nobody is offered anything. If that worker does not come to wait for it, a closer finds it there.
-    pub(crate) fn leave_to_owner(&self, job: Job, origin: Origin) {
-        debug_assert!(job.is_framed(), "nobody need be left who waits for it");
-        self.scheduler.jobs.leave(job, origin);
-        if let Origin::Stolen(owner) = origin {
-            self.wake_waiter(owner);
-        }
-    }
-
-    /// It begins something that has nothing to do with what it is in the middle of; whether that is the first.
-    pub(crate) fn begin_detour(&self) -> bool {
-        let is_first = !self.jobs.is_on_detour.replace(true);
-        if is_first {
-            // Relaxed: who steals a job that is pushed from now on sees this, as what was done before the push (Q7).
-            self.remote().detours.fetch_add(1, Ordering::Relaxed);
-        }
-        is_first
-    }
-
-    /// It is done with that, and nothing of it is in its deque.
-    pub(crate) fn end_detour(&self) {
-        self.jobs.is_on_detour.set(false);
-        // Release: pairs with the Acquire in detours_of(): who sees this finds nothing of it in the deque.
-        self.remote().detours.fetch_add(1, Ordering::Release);
-    }
-
-    /// How many beginnings and ends of detours there have been on this worker. `None` if it is on one: then what is in its
-    /// deque may be none of what it is in the middle of (J3).
-    pub(crate) fn detours_of(&self, worker: usize) -> Option<u32> {
-        // Acquire: pairs with the Release in end_detour().
-        let detours = self.scheduler.remotes[worker].detours.load(Ordering::Acquire);
-        (detours % 2 == 0).then_some(detours)
-    }
-
-    /// Sleeps on its seat, unless it `is_over`, for about so long or until it is unparked by
-    /// [`wake_waiter`](Self::wake_waiter).
-    pub(crate) fn nap(&self, duration: Duration, is_over: impl Fn() -> bool) {
-        if !is_over() && !self.is_called() {
-            self.remote().waiter.park_timeout(duration);
-        }
-    }
-
-    /// Gives the seat away (L5), and sleeps until `is_over`, or there is a call, or the runtime goes down and did not when the
-    /// caller looked for jobs; or `help` has found one, whenever it is unparked: nobody may have come in its place. To be unparked
-    /// by [`wake_waiter`](Self::wake_waiter).
-    pub(crate) fn sleep_aside(
-        &self,
-        was_going_down: bool,
-        is_over: impl Fn() -> bool,
-        help: impl Fn() -> Option<(Job, Origin)>,
-    ) -> Option<(Job, Origin)> {
-        let lends = self.scheduler.config.lends_seats() && self.tick.get() % 2 == 0;
-        if lends {
-            self.leave_seat();
-        }
-        let is_disturbed =
-            || is_over() || self.is_called() || self.is_going_down() != was_going_down;
-        let found = loop {
-            let found = help();
-            // After that: it may have slept meanwhile, and been unparked for this.
-            if found.is_some() || is_disturbed() {
-                break found;
-            }
-            self.remote().waiter.park();
-        };
-        if lends {
-            self.come_back();
-            self.found();
-            if self.jobs.is_at_one.get() {
-                self.offer_seat();
-            }
-        }
-        found
-    }
-}
-
-/// For a worker that waits for a job, on a runtime where nobody stands in for it.
-impl Local {
-    /// Does one step of its ordinary work; `None` if the runtime goes down.
-    pub(crate) fn step_while_waiting(&self) -> Option<Step> {
-        // What runs now is in the middle of what waits.
-        self.scribe.iter().for_each(|scribe| scribe.begin_pending());
-        let step = self.step();
-        debug_assert!(step != Step::Unseated, "a seat is lent though threads are fixed");
-        (step != Step::Down).then_some(step)
-    }
-
-    /// Sleeps on its seat until there is something to do, or until it is woken by
-    /// [`wake_waiter`](Self::wake_waiter) because it `is_over`.
-    pub(crate) fn sleep_while_waiting(&self, is_over: impl Fn() -> bool) {
-        self.idle(is_over);
-    }
-
-    /// It goes on with what it does: whoever looks for work is not this worker.
-    pub(crate) fn go_on(&self) {
-        self.found();
-        self.next_tick();
     }
 }
 

@@ -330,9 +330,10 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
         return Ok(None);
     }
     // What this thread spawns and wakes meanwhile comes from outside.
-    LOCAL.set(ptr::null());
     local.is_aside.set(true);
-    local.leave_seat();
+    // If that unwinds, because of code of others, who goes on finds its worker.
+    outside(|| local.leave_seat());
+    LOCAL.set(ptr::null());
     let outer = ASIDE.replace(here);
     Ok(Some(Aside { local: here, outer, _sits: Reactors::sit_nowhere() }))
 }
