@@ -2,7 +2,7 @@
 //! by the number of the seat that it sits on. When all sleep nobody wakes by himself (I5).
 
 use crate::canary;
-use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering, TunedBarrier, fence};
+use heist_sync::{AtomicBool, AtomicU32, AtomicU64, Barrier, Ordering, TunedBarrier, fence};
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -53,6 +53,8 @@ pub(super) enum GetUp {
 
 pub(super) struct Idle {
     counts: AtomicU32,
+    /// Whether a bell was silenced since those at jobs were nudged last: mostly nobody is at jobs. A hint.
+    is_hushed: AtomicBool,
     /// A bit for each worker that sleeps or is about to: set by it before it counts itself as
     /// idle, cleared by whoever wakes it.
     sleepers: Box<[AtomicU64]>,
@@ -65,6 +67,7 @@ impl Idle {
     pub(super) fn new(workers: usize, barrier: Barrier) -> Self {
         Idle {
             counts: AtomicU32::new(0),
+            is_hushed: AtomicBool::new(false),
             sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             workers: workers as u32,
             barrier: TunedBarrier::new(barrier),
@@ -101,8 +104,17 @@ impl Idle {
         let is_rung = self.is_anybody_free() && !canary::IDLE_BELL_NO_SECOND_LOOK.sings();
         if is_rung {
             ring();
+        } else {
+            // Release: pairs with the Acquire in is_nudge_needed(): who sees it sees that the bell is silent.
+            self.is_hushed.store(true, Ordering::Release);
         }
         is_rung
+    }
+
+    /// Whether somebody at jobs may have to be nudged; who asks does it.
+    pub(super) fn is_nudge_needed(&self) -> bool {
+        // Acquire: pairs with the Release in is_rung_for().
+        self.is_hushed.load(Ordering::Relaxed) && self.is_hushed.swap(false, Ordering::Acquire)
     }
 
     /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.

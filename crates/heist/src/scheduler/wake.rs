@@ -49,7 +49,9 @@ impl Shared {
 
     /// Somebody searches, or was called. Those at jobs, when they push the next, look for that and lay out what they have.
     pub(super) fn nudge(&self) {
-        self.remotes.active().for_each(|remote| remote.jobs.nudge());
+        if self.idle.is_nudge_needed() {
+            self.remotes.all().for_each(|remote| remote.jobs.nudge());
+        }
     }
 
     /// A job was pushed to a deque, and somebody may be free.
