@@ -127,6 +127,11 @@ impl TunedBarrier {
         self.barrier.heavy()
     }
 
+    /// Whether [`heavy`](Self::heavy) is a fence at the moment, and no call of the kernel.
+    pub fn is_even(&self) -> bool {
+        self.rare_fences.load(Ordering::Relaxed)
+    }
+
     /// The rare side is not rare at the moment, and both run a fence; or it is. Costs a call of the kernel if
     /// that changes anything.
     pub fn set_even(&self, is_even: bool) {

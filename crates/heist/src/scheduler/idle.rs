@@ -93,12 +93,14 @@ impl Idle {
     }
 
     /// The bell of a deque was heard after a push to it. Whether anybody is free, as [`is_anybody_free`](Self::is_anybody_free)
-    /// tells; if not, it is silenced with `hush`, and rung again if that was a mistake.
-    pub(super) fn is_rung_for(&self, hush: impl FnOnce(), ring: impl FnOnce()) -> bool {
+    /// tells; if not, it is silenced with `hush`, if that wants to, and rung again if that was a mistake.
+    pub(super) fn is_rung_for(&self, hush: impl FnOnce() -> bool, ring: impl FnOnce()) -> bool {
         if self.is_anybody_free() {
             return true;
         }
-        hush();
+        if !hush() {
+            return false;
+        }
         // SeqCst: pairs with the fence in sleep(). Who goes to sleep and has seen the bell up is seen here; who has not rings it.
         fence(Ordering::SeqCst);
         let is_rung = self.is_anybody_free() && !canary::IDLE_BELL_NO_SECOND_LOOK.sings();
@@ -109,6 +111,11 @@ impl Idle {
             self.is_hushed.store(true, Ordering::Release);
         }
         is_rung
+    }
+
+    /// Whether who goes to sleep calls the kernel, bells or not.
+    pub(super) fn is_sleep_dear(&self) -> bool {
+        !self.barrier.is_even()
     }
 
     /// Whether somebody at jobs may have to be nudged; who asks does it.

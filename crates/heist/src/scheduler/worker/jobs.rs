@@ -17,12 +17,18 @@ mod waiting;
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
 
+/// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often: what that costs is about what it costs to
+/// ring it anew, by a call of the kernel. Guessed.
+const FALSE_ALARMS: u32 = 256;
+
 /// What a worker keeps of its jobs.
 pub(super) struct Jobs {
     deque: UnsafeCell<deque::Owner<Job>>,
     /// Where those of them lie that are of scopes.
     arena: Arena,
     credit: Credit,
+    /// How many pushes in a row the bell has rung for nobody.
+    false_alarms: Cell<u32>,
     /// After so many more ticks it is a job's turn.
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
@@ -39,6 +45,7 @@ impl Jobs {
             deque: UnsafeCell::new(deque),
             arena: Arena::new(),
             credit: Credit::new(),
+            false_alarms: Cell::new(0),
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
@@ -100,13 +107,29 @@ impl Local {
     #[inline(never)]
     fn attend_jobs(&self) {
         let is_rung = self.with_deque(|deque| {
+            let hush = |deque: &deque::Owner<Job>| {
+                let pays = self.does_silence_pay();
+                if pays {
+                    deque.hush();
+                }
+                pays
+            };
             let idle = &self.scheduler.idle;
-            deque.attend() && idle.is_rung_for(|| deque.hush(), || _ = deque.ring())
+            deque.attend() && idle.is_rung_for(|| hush(deque), || _ = deque.ring())
         });
         if is_rung {
+            self.jobs.false_alarms.set(0);
             self.with_deque(deque::Owner::share);
             self.scheduler.wake_for_job();
         }
+    }
+
+    /// The bell has rung for nobody. Whether it is to be silenced.
+    fn does_silence_pay(&self) -> bool {
+        let alarms = self.jobs.false_alarms.get();
+        let pays = self.scheduler.idle.is_sleep_dear() || alarms >= FALSE_ALARMS;
+        self.jobs.false_alarms.set(if pays { 0 } else { alarms + 1 });
+        pays
     }
 
     /// Memory for the jobs that are pushed here.
