@@ -1,7 +1,7 @@
 //! The deque across the wrap-around of its 32-bit positions (Q1, Q2), its growth, and what only
 //! the module itself can see.
 
-use super::{Owner, Stealer};
+use super::{Owner, Pushed, Stealer};
 use crate::Steal;
 use heist_sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,6 +66,31 @@ fn q1_the_newest_is_taken_back() {
         assert_eq!(steal_all(&owner.stealer()), [0, 1, 2, 3]);
         assert!(!owner.take_back(mark) && !owner.has(mark), "it was stolen");
         assert_eq!((owner.pop(), owner.len()), (None, 0));
+    }
+}
+
+/// A bell rings until the owner silences it. A nudge is heard as well, and does not pass for a bell that was rung.
+#[test]
+fn a_bell_is_heard_and_a_nudge_is_none() {
+    for start in starts() {
+        let mut owner = empty(start, 4);
+        let stealer = owner.stealer();
+        owner.push(0);
+        assert!(!owner.attend(), "nobody has rung");
+        stealer.nudge();
+        assert!(matches!(owner.push_lazily(1).1, Pushed::Noted) && owner.attend());
+        assert!(stealer.ring() && !stealer.ring(), "it was silent, and is not any more");
+        assert!(matches!(owner.push_lazily(2).1, Pushed::Noted) && owner.attend());
+        owner.hush();
+        assert!(!owner.attend() && owner.ring());
+        owner.hush();
+        assert_eq!(owner.pop(), Some(2), "pops do not mind");
+        // Where the owner has to run a fence, there is always something to mind.
+        let is_calm = matches!(owner.push_lazily(2).1, Pushed::Calmly);
+        assert_eq!(is_calm, start % 2 == 0 && Barrier::detect() == Barrier::Process);
+        owner.push(3);
+        assert!(matches!(owner.push_lazily(4).1, Pushed::Not(4)), "there is no room");
+        assert_eq!(owner.len(), 4);
     }
 }
 

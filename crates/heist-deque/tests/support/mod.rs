@@ -17,7 +17,6 @@ pub struct Ledger {
 
 impl Item {
     /// What is known of it by who has pushed it.
-    #[allow(dead_code, reason = "for some of the tests")]
     pub fn again(&self) -> Item {
         Item { id: self.id, copies: self.copies }
     }
