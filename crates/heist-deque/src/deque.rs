@@ -68,6 +68,8 @@
 //! ```
 
 mod buffer;
+mod calm;
+mod hand;
 mod owner;
 mod shared;
 mod split;
@@ -78,5 +80,6 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod wrap_tests;
 
-pub use owner::{Mark, Owner, Pushed};
+pub use hand::{Hand, Mark, Pushed};
+pub use owner::Owner;
 pub use stealer::Stealer;

@@ -9,7 +9,7 @@ use heist_sync::Barrier;
 use loom::thread;
 
 /// Positions start here, so that every model also crosses the wrap-around.
-const START: u32 = u32::MAX;
+const START: u64 = u32::MAX as u64;
 
 fn deque(capacity: usize, items: std::ops::Range<u32>) -> Owner<u32> {
     let mut owner = Owner::starting_at(capacity, START, Barrier::detect());

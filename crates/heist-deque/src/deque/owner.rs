@@ -1,6 +1,7 @@
 //! The one end that pushes and pops.
 
 use super::buffer::Buffer;
+use super::hand::{Hand, Mark, Pushed};
 use super::shared::{Shared, share};
 use super::split::Split;
 use super::stealer::Stealer;
@@ -13,37 +14,7 @@ use std::fmt;
 /// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
-    /// Where the owner last put the split: from here on items are its own, unless a thief has
-    /// asked since.
-    split: u32,
-    /// Up to here slots are known to be free: the floor plus the capacity, where the floor is
-    /// the first position that a thief may still be copying out of this buffer.
-    limit: u32,
-    /// The buffer of the newest generation.
-    buffer: Buffer<T>,
-    barrier: Barrier,
 }
-
-/// What has become of an item that was pushed lazily.
-#[derive(Debug)]
-#[must_use = "perhaps it was not"]
-pub enum Pushed<T> {
-    /// It is there, and that was all.
-    Calmly,
-    /// It is there, and the deque has to be [attended](Owner::attend) to.
-    Noted,
-    /// There is no room, and it has to be [pushed](Owner::push).
-    Not(T),
-}
-
-/// Where a deque ended at some moment.
-#[derive(Debug, Clone, Copy)]
-pub struct Mark(u32);
-
-// SAFETY: (Q1) the buffer belongs to `shared`, which may be sent for the same T.
-unsafe impl<T: Send> Send for Owner<T> {}
-// SAFETY: (Q1) a shared reference to an owner only measures, makes stealers, and changes the bell.
-unsafe impl<T: Send> Sync for Owner<T> {}
 
 impl<T> Owner<T> {
     /// How many items a deque from [`Owner::new`] holds before it grows for the first time.
@@ -59,15 +30,18 @@ impl<T> Owner<T> {
     /// # Panics
     /// If `capacity` is not a power of two from 2 to 2³⁰.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self::starting_at(capacity, 0, Barrier::detect())
+        Self::starting_at(capacity, 1, Barrier::detect())
     }
 
     /// A deque whose positions start at `position`: tests start it before the wrap-around, and
     /// with either barrier.
-    pub(super) fn starting_at(capacity: usize, position: u32, barrier: Barrier) -> Self {
-        let (shared, buffer) = Shared::starting_at(capacity, position, barrier);
-        let limit = position.wrapping_add(buffer.capacity());
-        Owner { shared: Arc::new(shared), split: position, limit, buffer, barrier }
+    pub(super) fn starting_at(capacity: usize, position: u64, barrier: Barrier) -> Self {
+        Owner { shared: Arc::new(Shared::starting_at(capacity, position, barrier)) }
+    }
+
+    /// What pushes and takes back here, to be kept where it is found faster than the owner.
+    pub fn hand(&self) -> Hand<T> {
+        Hand::of(&self.shared)
     }
 
     /// A handle for a thief; clone it as often as needed.
@@ -78,7 +52,7 @@ impl<T> Owner<T> {
     /// How many slots the deque has now. It may grow when fewer items are in it, while a thief
     /// is still copying out of the others.
     pub fn capacity(&self) -> usize {
-        self.buffer.capacity() as usize
+        self.buffer().capacity() as usize
     }
 
     /// How many items there are; thieves may take some before the caller looks at it.
@@ -98,28 +72,19 @@ impl<T> Owner<T> {
     /// If the deque holds 2³⁰ items.
     #[inline]
     pub fn push(&mut self, item: T) {
-        match self.push_lazily(item).1 {
+        match self.push_lazily(item) {
             Pushed::Calmly => {}
             Pushed::Noted => _ = self.attend(),
             Pushed::Not(item) => self.push_to_full(item),
         }
     }
 
-    /// The part of [`push`](Self::push) that is nearly always all of it, and calls nothing: the caller sees to the rest. Tells
-    /// also where the deque ended before.
+    /// The part of [`push`](Self::push) that is nearly always all of it, and calls nothing: the caller sees to the rest.
     #[inline(always)]
-    pub fn push_lazily(&mut self, item: T) -> (Mark, Pushed<T>) {
-        // Loaded once: it is atomic, and the compiler would load it again.
-        let shared = &*self.shared;
-        let bottom = shared.own_bottom();
-        if bottom == self.limit {
-            return (Mark(bottom), Pushed::Not(item));
-        }
-        // SAFETY: (Q1) below the limit the slot is free, and only the owner writes slots.
-        unsafe { self.slot(bottom).put(item) };
-        shared.set_bottom(bottom.wrapping_add(1));
-        Barrier::hold_compiler();
-        (Mark(bottom), if shared.is_calm() { Pushed::Calmly } else { Pushed::Noted })
+    pub fn push_lazily(&mut self, item: T) -> Pushed<T> {
+        let mark = self.mark();
+        // SAFETY: (Q2) it is the owner's, who is here.
+        unsafe { self.hand().push_lazily(mark, item) }
     }
 
     #[cold]
@@ -131,87 +96,57 @@ impl<T> Owner<T> {
     /// There is something to mind after a push: a thief that has asked, perhaps. Whether the bell rings, or somebody has nudged.
     #[cold]
     pub fn attend(&mut self) -> bool {
-        if self.shared.is_asked() {
+        if self.shared.calm.is_asked() {
             self.answer();
         }
-        self.barrier.light();
-        self.shared.is_rung()
+        self.shared.barrier.light();
+        self.shared.calm.is_rung()
     }
 
     /// Rings the deque's bell, as [`Stealer::ring`] does.
     pub fn ring(&self) -> bool {
-        self.shared.ring()
+        self.shared.calm.ring()
     }
 
     /// Silences the bell, and forgets nudges. What the caller looks at afterwards it must order itself.
     pub fn hush(&self) {
-        self.shared.hush();
+        self.shared.calm.hush();
     }
 
     /// Takes the newest item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let last = self.shared.own_bottom().wrapping_sub(1);
+        let last = self.shared.own_bottom() - 1;
         // First say which item we are after, then look whether a thief may be after it too. An
         // exposing thief does the same the other way round, with the heavy side of the barrier
         // in between: one of the two sees the other (Q7).
         self.shared.set_bottom(last);
         Barrier::hold_compiler();
-        if self.is_own(last) && self.shared.is_uncontested() {
-            Some(self.take(last))
-        } else {
-            self.contend(last)
-        }
-    }
-
-    #[inline(always)]
-    fn is_own(&self, position: u32) -> bool {
-        position.wrapping_sub(self.split) as i32 >= 0
+        if self.shared.calm.reaches(last) { Some(self.take(last)) } else { self.contend(last) }
     }
 
     /// There is something to mind in a pop that has stored its bottom: a fence perhaps, and then who has asked.
     #[cold]
-    fn contend(&mut self, last: u32) -> Option<T> {
+    fn contend(&mut self, last: u64) -> Option<T> {
         if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
-            self.barrier.light();
+            self.shared.barrier.light();
         }
-        if self.is_own(last) && !self.shared.is_asked() {
-            Some(self.take(last))
-        } else {
-            self.compete(last)
-        }
+        if self.shared.calm.is_own(last) { Some(self.take(last)) } else { self.compete(last) }
     }
 
     /// Takes back the item that was pushed when the deque ended at `mark`, and forgets it, as
     /// [`mem::forget`](std::mem::forget) does: who pushed it knows what it was. `false` if it is not there any
-    /// more, or is not the newest, or thieves may reach it: then a [`pop`](Self::pop) will tell.
+    /// more, or is not the newest, or there is something to mind: then a [`pop`](Self::pop) will tell.
     #[inline(always)]
     pub fn take_back(&mut self, mark: Mark) -> bool {
-        let last = mark.0;
-        let shared = &*self.shared;
-        if shared.own_bottom() != last.wrapping_add(1) {
-            return false;
-        }
-        // As in pop().
-        shared.set_bottom(last);
-        Barrier::hold_compiler();
-        // A model has no kernel: there it is a fence, and goes on as if it were none.
-        #[cfg(loom)]
-        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
-            self.barrier.light();
-        }
-        let is_alone = shared.is_uncontested() || cfg!(loom) && !shared.is_asked();
-        let is_taken = is_alone && self.is_own(last);
-        if !is_taken {
-            shared.set_bottom(last.wrapping_add(1));
-        }
-        is_taken
+        // SAFETY: (Q2) it is the owner's, who is here.
+        unsafe { self.hand().take_back(mark) }
     }
 
     /// Where the deque ends now: where the next item will be.
     #[inline]
     pub fn mark(&self) -> Mark {
-        Mark(self.shared.own_bottom())
+        Mark::at(self.shared.own_bottom())
     }
 
     /// Whether there is an item where the deque ended then.
@@ -226,25 +161,25 @@ impl<T> Owner<T> {
     }
 
     /// How many items were pushed after `mark` was made, or how many older ones popped.
-    fn newer_than(&self, mark: Mark) -> i32 {
-        self.shared.own_bottom().wrapping_sub(mark.0) as i32
+    fn newer_than(&self, mark: Mark) -> i64 {
+        self.shared.own_bottom().wrapping_sub(mark.position()) as i64
     }
 
     /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.
     #[inline(always)]
-    fn take(&mut self, last: u32) -> T {
+    fn take(&mut self, last: u64) -> T {
         // SAFETY: (Q1) at or after the split, and the bottom lies before it now.
-        unsafe { self.slot(last).take() }
+        unsafe { self.slot(last as u32).take() }
     }
 
     /// Takes the item at `last` although thieves may reach it: by moving the split before it.
-    fn compete(&mut self, last: u32) -> Option<T> {
-        let asked = self.shared.is_asked();
-        let bottom = last.wrapping_add(1);
+    fn compete(&mut self, last: u64) -> Option<T> {
+        let asked = self.shared.calm.is_asked();
+        let bottom = last + 1;
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
         loop {
             let split = self.shared.split.load();
-            let len = bottom.wrapping_sub(split.top());
+            let len = (bottom as u32).wrapping_sub(split.top());
             if len == 0 && !asked {
                 self.shared.set_bottom(bottom);
                 return None;
@@ -274,7 +209,7 @@ impl<T> Owner<T> {
     fn answer(&mut self) {
         loop {
             let split = self.shared.split.load();
-            let len = self.shared.own_bottom().wrapping_sub(split.top());
+            let len = self.shared.len_from(split.top());
             if self.move_split(split, share(len), true) {
                 return;
             }
@@ -284,22 +219,22 @@ impl<T> Owner<T> {
     /// Tries to leave the `public` oldest items public and the rest private.
     fn move_split(&mut self, split: Split, public: u32, asked: bool) -> bool {
         if asked && !canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
-            self.shared.acknowledge();
+            self.shared.calm.acknowledge();
         }
         let moved = split.sharing(public);
         let won = self.shared.split.replace(split, moved);
         if won {
-            self.split = moved.split();
+            self.shared.calm.move_to(self.shared.whole(moved.split()));
         }
         if asked && canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
-            self.shared.acknowledge();
+            self.shared.calm.acknowledge();
         }
         won
     }
 
     /// Makes sure that `count` pushes can neither grow the deque nor panic.
     pub(super) fn reserve(&mut self, count: u32) {
-        while self.limit.wrapping_sub(self.shared.own_bottom()) < count {
+        while self.shared.own.limit.get() - self.shared.own_bottom() < u64::from(count) {
             self.make_room();
         }
     }
@@ -308,16 +243,18 @@ impl<T> Owner<T> {
     /// growing.
     #[cold]
     fn make_room(&mut self) {
-        let before = self.limit;
+        let (before, capacity) = (self.shared.own.limit.get(), u64::from(self.buffer().capacity()));
         let top = self.shared.split.load().top();
-        let mut floor = self.limit.wrapping_sub(self.buffer.capacity());
+        let mut floor = before - capacity;
         // SAFETY: (Q2) `self.shared` keeps the buffer alive.
-        let is_copied = |position| unsafe { self.buffer.is_copied(position) };
-        while floor != top && (is_copied(floor) || canary::DEQUE_COPIED_IGNORED.sings()) {
-            floor = floor.wrapping_add(1);
+        let is_copied = |position| unsafe { self.buffer().is_copied(position) };
+        while floor as u32 != top
+            && (is_copied(floor as u32) || canary::DEQUE_COPIED_IGNORED.sings())
+        {
+            floor += 1;
         }
-        self.limit = floor.wrapping_add(self.buffer.capacity());
-        if self.limit == before {
+        self.shared.own.limit.set(floor + capacity);
+        if floor + capacity == before {
             self.grow();
         }
     }
@@ -331,7 +268,7 @@ impl<T> Owner<T> {
         let mut split = self.shared.split.load();
         let larger = self.shared.generations.add(split.generation() + 1);
         let mut position = split.top();
-        let bottom = self.shared.own_bottom();
+        let bottom = self.shared.bottom();
         while position != bottom {
             // SAFETY: (Q2) `shared` keeps the buffers alive.
             let new = unsafe { larger.slot(position) };
@@ -343,14 +280,19 @@ impl<T> Owner<T> {
         while !self.shared.split.replace(split, split.grown()) {
             split = self.shared.split.load();
         }
-        self.buffer = larger;
-        self.limit = split.top().wrapping_add(larger.capacity());
+        self.shared.own.buffer.set(larger);
+        self.shared.own.limit.set(self.shared.whole(split.top()) + u64::from(larger.capacity()));
+    }
+
+    #[inline(always)]
+    fn buffer(&self) -> Buffer<T> {
+        self.shared.own.buffer.get()
     }
 
     #[inline(always)]
     fn slot(&self, position: u32) -> &Slot<T> {
         // SAFETY: (Q2) `self.shared` keeps the buffer alive while `self` is borrowed.
-        unsafe { self.buffer.slot(position) }
+        unsafe { self.buffer().slot(position) }
     }
 }
 

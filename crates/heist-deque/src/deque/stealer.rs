@@ -47,12 +47,12 @@ impl<T> Stealer<T> {
     /// and then finds nothing here, will be heard by the next push. Who finds it ringing may leave the barrier to the one that
     /// rang, if all who ring run it, and look afterwards.
     pub fn ring(&self) -> bool {
-        self.shared.ring()
+        self.shared.calm.ring()
     }
 
     /// Nudges the owner: its next push is told as if the bell rang, if it sees that. A hint, which needs no barrier.
     pub fn nudge(&self) {
-        self.shared.nudge();
+        self.shared.calm.nudge();
     }
 
     /// Takes the oldest item.
@@ -107,7 +107,7 @@ impl<T> Stealer<T> {
         if self.shared.len_from(split.split()) == 0 {
             return Steal::Empty;
         }
-        self.shared.ask();
+        self.shared.calm.ask();
         for _ in 0..PATIENCE {
             std::hint::spin_loop();
             let now = self.shared.split.load();
@@ -131,7 +131,7 @@ impl<T> Stealer<T> {
         if self.shared.split.load() != split {
             return Steal::Retry;
         }
-        self.shared.ask();
+        self.shared.calm.ask();
         let stale =
             canary::DEQUE_BOTTOM_NOT_REREAD.sings().then(|| self.shared.len_from(split.split()));
         if !canary::DEQUE_HEAVY_BARRIER_MISSING.sings() && !self.shared.barrier.heavy() {

@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Every start from well before to well after the wrap.
-fn starts() -> impl Iterator<Item = u32> {
-    (0..24).map(|back| 8u32.wrapping_sub(back))
+fn starts() -> impl Iterator<Item = u64> {
+    (0..24).map(|back| (1 << 32) + 8 - back)
 }
 
 /// With the barrier of this machine or, at every other start, with the one that is always there.
-fn empty(start: u32, capacity: usize) -> Owner<u32> {
+fn empty(start: u64, capacity: usize) -> Owner<u32> {
     let barrier = if start % 2 == 0 { Barrier::detect() } else { Barrier::Fence };
     Owner::starting_at(capacity, start, barrier)
 }
 
-fn filled(start: u32, capacity: usize, len: u32) -> Owner<u32> {
+fn filled(start: u64, capacity: usize, len: u32) -> Owner<u32> {
     let mut owner = empty(start, capacity);
     (0..len).for_each(|item| owner.push(item));
     owner
@@ -78,18 +78,18 @@ fn a_bell_is_heard_and_a_nudge_is_none() {
         owner.push(0);
         assert!(!owner.attend(), "nobody has rung");
         stealer.nudge();
-        assert!(matches!(owner.push_lazily(1).1, Pushed::Noted) && owner.attend());
+        assert!(matches!(owner.push_lazily(1), Pushed::Noted) && owner.attend());
         assert!(stealer.ring() && !stealer.ring(), "it was silent, and is not any more");
-        assert!(matches!(owner.push_lazily(2).1, Pushed::Noted) && owner.attend());
+        assert!(matches!(owner.push_lazily(2), Pushed::Noted) && owner.attend());
         owner.hush();
         assert!(!owner.attend() && owner.ring());
         owner.hush();
         assert_eq!(owner.pop(), Some(2), "pops do not mind");
         // Where the owner has to run a fence, there is always something to mind.
-        let is_calm = matches!(owner.push_lazily(2).1, Pushed::Calmly);
+        let is_calm = matches!(owner.push_lazily(2), Pushed::Calmly);
         assert_eq!(is_calm, start % 2 == 0 && Barrier::detect() == Barrier::Process);
         owner.push(3);
-        assert!(matches!(owner.push_lazily(4).1, Pushed::Not(4)), "there is no room");
+        assert!(matches!(owner.push_lazily(4), Pushed::Not(4)), "there is no room");
         assert_eq!(owner.len(), 4);
     }
 }
@@ -155,7 +155,7 @@ fn q2_a_deque_that_is_stolen_empty_does_not_grow() {
 fn q2_a_batch_is_at_most_half_and_keeps_the_order() {
     for start in starts() {
         let mut victim = filled(start, 4, 8);
-        let mut thief = empty(start.wrapping_add(5), 2);
+        let mut thief = empty(start + 5, 2);
         assert_eq!(victim.stealer().steal_batch_into(&mut thief), Steal::Success(0));
         let stolen: Vec<_> = std::iter::from_fn(|| thief.pop()).collect();
         assert_eq!(stolen, [3, 2, 1]);
@@ -182,7 +182,7 @@ fn q1_a_thief_may_be_its_own_victim() {
 fn q7_either_barrier_decides_the_last_item() {
     const ITEMS: u64 = 300_000;
     for barrier in [Barrier::detect(), Barrier::Fence] {
-        let mut owner = Owner::starting_at(2, u32::MAX - 1000, barrier);
+        let mut owner = Owner::starting_at(2, u64::from(u32::MAX) - 1000, barrier);
         let stealer = owner.stealer();
         let done = AtomicBool::new(false);
         let sum = thread::scope(|scope| {

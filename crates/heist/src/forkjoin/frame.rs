@@ -5,7 +5,6 @@ use super::latch::Latch;
 use crate::scheduler::{Header, How, Job, Local, Origin};
 use heist_deque::deque::Mark;
 use heist_sync::UnsafeCell;
-use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
@@ -17,8 +16,6 @@ use std::thread;
 pub(super) struct StackJob<F, R> {
     header: Header,
     pub(super) latch: Latch,
-    /// Where in the deque it is, once it was pushed: for who joins.
-    mark: Cell<MaybeUninit<Mark>>,
     closure: Once<F>,
     outcome: Outcome<R>,
 }
@@ -27,12 +24,12 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     const HOW: How =
         How { run: Self::run_stolen, refuse: |_| false, is_framed: true, scope: |_| None };
 
+    /// To be pushed there.
     #[inline(always)]
-    pub(super) fn new(closure: F) -> Self {
+    pub(super) fn new(mark: Mark, closure: F) -> Self {
         StackJob {
             header: Header::new(&Self::HOW),
-            latch: Latch::new(),
-            mark: Cell::new(MaybeUninit::uninit()),
+            latch: Latch::of(mark),
             closure: Once::new(closure),
             outcome: Outcome::new(),
         }
@@ -46,27 +43,6 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     pub(super) unsafe fn offer(&self) -> Job {
         // SAFETY: (J1) the closure and its result are Send, and the caller keeps the frame.
         unsafe { Job::new(NonNull::from(&self.header)) }
-    }
-
-    /// Offers it in the deque of the worker that joins.
-    ///
-    /// # Safety
-    /// As for [`offer`](Self::offer).
-    #[inline(always)]
-    pub(super) unsafe fn push_to(&self, local: &Local) {
-        // SAFETY: (J2) passed on to the caller.
-        let job = unsafe { self.offer() };
-        local.push_job_telling(job, |mark| self.mark.set(MaybeUninit::new(mark)));
-    }
-
-    /// Where it is in the deque.
-    ///
-    /// # Safety
-    /// It was pushed.
-    #[inline(always)]
-    pub(super) unsafe fn mark(&self) -> Mark {
-        // SAFETY: (J1) set by push_to().
-        unsafe { self.mark.get().assume_init() }
     }
 
     /// Whether this is it.

@@ -4,7 +4,8 @@ use super::frame::StackJob;
 use super::outside::on_worker;
 use super::wait::{leapfrog, wait};
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
-use crate::scheduler::{Local, Origin, here, with_here};
+use crate::scheduler::{Hand, Job, Origin, hand_again, hand_here, here, with_here};
+use heist_deque::deque::Pushed;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -87,10 +88,11 @@ where
     RA: Send,
     RB: Send,
 {
-    with_here(|local| match local {
-        Some(local) => join_here(local, a, b, false),
+    match hand_here() {
+        // SAFETY: (W2) of this thread.
+        Some(hand) => unsafe { join_here(hand, a, b, false) },
         None => join_anywhere(a, b),
-    })
+    }
 }
 
 #[cold]
@@ -114,7 +116,10 @@ where
     RB: Send,
 {
     with_here(|local| match local {
-        Some(local) if local.is_of(handle.scheduler()) => join_here(local, a, b, false),
+        // SAFETY: (W2) of this thread.
+        Some(local) if local.is_of(handle.scheduler()) => unsafe {
+            join_here(local.hand(), a, b, false)
+        },
         _ => join_outside(handle, a, b),
     })
 }
@@ -128,7 +133,8 @@ where
     RB: Send,
 {
     on_worker(handle, |local| match local {
-        Some(local) => join_here(local, a, b, true),
+        // SAFETY: (W2) of this thread.
+        Some(local) => unsafe { join_here(local.hand(), a, b, true) },
         None if handle.runtime_flavor() == RuntimeFlavor::CurrentThread => {
             one_after_the_other(a, b)
         }
@@ -138,34 +144,73 @@ where
 }
 
 /// `has_moved`: the caller was on another thread.
+///
+/// # Safety
+/// It is the hand of this thread's worker.
 #[inline(always)]
-fn join_here<A, B, RA, RB>(local: &Local, a: A, b: B, has_moved: bool) -> (RA, RB)
+unsafe fn join_here<A, B, RA, RB>(hand: Hand, a: A, b: B, has_moved: bool) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    // What is needed after the first closure lies in the frame or is had from the thread: a register that is kept over a
-    // call is saved by each function that is called, also where there is nothing to join any more.
-    let b = StackJob::new(b);
+    // SAFETY: (W2) passed on to the caller.
+    let mark = unsafe { hand.mark_jobs() };
+    let b = StackJob::new(mark, b);
+    // SAFETY: (J2) until one of the two has happened in join_pushed(), this frame is not left: nothing in between unwinds.
+    let job = unsafe { b.offer() };
     // From here on others can take it (J5).
-    // SAFETY: (J2) until one of the two has happened below, this frame is not left: nothing in between
-    // unwinds.
-    unsafe { b.push_to(local) };
+    // SAFETY: (W2) passed on to the caller; the mark is of just now.
+    match unsafe { hand.push_job(mark, job) } {
+        Pushed::Calmly => join_pushed(&b, a, has_moved),
+        pushed => join_noted(pushed, &b, a, has_moved),
+    }
+}
+
+/// There is something to mind about the push. Apart from [`join_here`], which has nothing to keep over a call of others then.
+#[cold]
+#[inline(never)]
+fn join_noted<A, B, RA, RB>(
+    pushed: Pushed<Job>,
+    b: &StackJob<B, RB>,
+    a: A,
+    has_moved: bool,
+) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    // SAFETY: (W2) called by a join, on a worker.
+    unsafe { here() }.mind_pushed(pushed);
+    join_pushed(b, a, has_moved)
+}
+
+/// The rest of a join. What is needed after the first closure lies in the frame or is had from the thread: a register that
+/// is kept over a call is saved by each function that is called, also where there is nothing to join any more.
+#[inline(always)]
+fn join_pushed<A, B, RA, RB>(b: &StackJob<B, RB>, a: A, has_moved: bool) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
     let a = match panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(has_moved)))) {
         Ok(a) => a,
-        Err(panic) => end_and_resume(&b, has_moved, panic),
+        Err(panic) => end_and_resume(b, has_moved, panic),
     };
-    // SAFETY: (W2) `local` is the worker of this thread, and is here again as the closure has returned.
-    let local = unsafe { here() };
-    // SAFETY: (J1) it was pushed.
-    if local.take_job_back(unsafe { b.mark() }) {
+    // SAFETY: (W2) the worker that has pushed the job is here again, as the closure has returned.
+    let hand = unsafe { hand_again() };
+    // SAFETY: (W2) as above.
+    if unsafe { hand.take_job_back(b.latch.mark()) } {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };
         return (a, b(FnContext::new(has_moved)));
     }
-    (a, take_back_or_wait(&b, has_moved).unwrap_or_else(|panic| panic::resume_unwind(panic)))
+    (a, take_back_or_wait(b, has_moved).unwrap_or_else(|panic| panic::resume_unwind(panic)))
 }
 
 /// The first closure has panicked. The second is called all the same, and its panic is forgotten (J4).

@@ -1,7 +1,8 @@
 //! Whether a job has ended, and who waits for that.
 
 use crate::canary;
-use heist_sync::{AtomicU32, Ordering};
+use heist_deque::deque::Mark;
+use heist_sync::{AtomicU64, Ordering};
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -10,23 +11,37 @@ mod loom_tests;
 ///
 /// | bits | field |
 /// |---|---|
-/// | 0 | SLEEPS: who waits sleeps, or is about to: it must be unparked; stays until SET |
-/// | 1 | SET: the job has ended; never cleared |
-/// | 2 | REFUSED: it was not run, and will not be; only with SET |
-/// | 3..32 | the thief's number and one; 0 until there is one |
-pub(super) struct Latch(AtomicU32);
+/// | 0..60 | until BEGUN where the job is in a deque, if it is in one; then the thief's number, until SET |
+/// | 60 | BEGUN: somebody has the job, and runs it |
+/// | 61 | SLEEPS: who waits sleeps, or is about to: it must be unparked; stays until SET |
+/// | 62 | SET: the job has ended; never cleared |
+/// | 63 | REFUSED: it was not run, and will not be; only with SET |
+pub(super) struct Latch(AtomicU64);
 
-const SLEEPS: u32 = 1;
-const SET: u32 = 1 << 1;
-const REFUSED: u32 = 1 << 2;
-const THIEF_SHIFT: u32 = 3;
-const ONE_THIEF: u32 = 1 << THIEF_SHIFT;
+const NUMBER: u64 = BEGUN - 1;
+const BEGUN: u64 = 1 << 60;
+const SLEEPS: u64 = 1 << 61;
+const SET: u64 = 1 << 62;
+const REFUSED: u64 = 1 << 63;
 
 /// For who waits.
 impl Latch {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Latch(AtomicU32::new(0))
+        Latch(AtomicU64::new(0))
+    }
+
+    /// For a job that will be pushed there. One word for both: it is stored in each join.
+    #[inline(always)]
+    pub(super) fn of(mark: Mark) -> Self {
+        Latch(AtomicU64::new(mark.position()))
+    }
+
+    /// Where the job was pushed; nowhere, once it has begun.
+    #[inline(always)]
+    pub(super) fn mark(&self) -> Mark {
+        // Relaxed: only who waits has written it, or it is none.
+        Mark::at(self.0.load(Ordering::Relaxed))
     }
 
     #[inline]
@@ -44,7 +59,8 @@ impl Latch {
     /// Who has the job, once it has begun.
     pub(super) fn thief(&self) -> Option<usize> {
         // Relaxed: it is a hint where to help.
-        (self.0.load(Ordering::Relaxed) >> THIEF_SHIFT).checked_sub(1).map(|thief| thief as usize)
+        let word = self.0.load(Ordering::Relaxed);
+        (word & BEGUN != 0).then_some((word & NUMBER) as usize)
     }
 
     /// Says that the caller will sleep. Afterwards it has to look whether the latch is set, and then park.
@@ -61,12 +77,13 @@ impl Latch {
 impl Latch {
     /// The worker of this number has taken the job, and will run it.
     pub(super) fn begin(&self, thief: usize) {
-        let thief = (thief as u32 + 1) * ONE_THIEF;
+        let begun = BEGUN | thief as u64;
         if canary::LATCH_THIEF_STORES.sings() {
-            return self.0.store(thief, Ordering::Relaxed);
+            return self.0.store(begun, Ordering::Relaxed);
         }
-        // Relaxed: as in thief().
-        self.0.fetch_or(thief, Ordering::Relaxed);
+        // Relaxed: as in thief(). Who waits says meanwhile that it sleeps; the difference leaves that alone.
+        let mark = self.0.load(Ordering::Relaxed) & NUMBER;
+        self.0.fetch_add(begun - mark, Ordering::Relaxed);
     }
 
     /// The job has been run, and its outcome written. Who sleeps must be unparked by `unpark`, which
@@ -80,7 +97,7 @@ impl Latch {
         self.end(SET | REFUSED, unpark);
     }
 
-    fn end(&self, end: u32, unpark: impl FnOnce()) {
+    fn end(&self, end: u64, unpark: impl FnOnce()) {
         // Release: pairs with the Acquire in is_set().
         let before = self.0.swap(end, canary::LATCH_SET_RELAXED.weakens(Ordering::Release));
         if before & SLEEPS != 0 && !canary::LATCH_SLEEPER_FORGOTTEN.sings() {

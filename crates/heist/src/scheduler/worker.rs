@@ -1,6 +1,7 @@
 //! A worker: one thread's queues, and what it does next.
 
 mod credit;
+mod here;
 mod jobs;
 mod pinned;
 mod rest;
@@ -21,8 +22,9 @@ use crate::task::{Notified, Ran, TaskList, coop};
 use crate::trace::{self, EventKind, PollSource, Scribe};
 pub(crate) use credit::Settle;
 use heist_deque::ring::{self, Full};
+pub(crate) use here::{hand_again, hand_here, here, with_here};
+pub(crate) use jobs::Hand;
 use jobs::Jobs;
-pub(crate) use jobs::{here, with_here};
 use pinned::Pinned;
 #[cfg(all(test, not(loom)))]
 use rest::Lying;
@@ -105,10 +107,6 @@ pub(crate) enum Step {
     Down,
 }
 
-thread_local! {
-    static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
-}
-
 /// Hands a new task to the worker of this thread, if it is one of the scheduler's that is at
 /// `scheduler`; else gives it back. If the runtime goes down it is cancelled, perhaps at once.
 #[inline]
@@ -139,22 +137,18 @@ pub(super) fn with_worker(
     fits: impl FnOnce(&Local) -> bool,
     hand_over: impl FnOnce(&Local, Runnable),
 ) -> Result<(), Runnable> {
-    let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
-    match unsafe { local.as_ref() } {
+    with_here(|local| match local {
         Some(local) if ptr::eq(local.scheduler.address(), scheduler) && fits(local) => {
             hand_over(local, task);
             Ok(())
         }
         _ => Err(task),
-    }
+    })
 }
 
 /// The number of the seat that this thread's worker sits on, if it is one and does.
 pub(crate) fn worker_index() -> Option<usize> {
-    let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: (W2) as above.
-    unsafe { local.as_ref() }.and_then(Local::seat_held)
+    with_here(|local| local.and_then(Local::seat_held))
 }
 
 impl Worker {
@@ -301,7 +295,8 @@ struct Entered<'a> {
 
 impl<'a> Entered<'a> {
     fn new(local: &'a Local) -> Self {
-        let outer = LOCAL.replace(local);
+        // SAFETY: (W2) it is borrowed until the drop sets the one before.
+        let outer = unsafe { here::replace(local) };
         let now = Clock::now();
         local.core.borrow_mut().pace.rested(now);
         local.remote().run_here();
@@ -318,8 +313,9 @@ impl<'a> Entered<'a> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        debug_assert!(ptr::eq(LOCAL.get(), self.local));
-        LOCAL.set(self.outer);
+        // SAFETY: (W2) it was here before, and its frame is further down.
+        let local = unsafe { here::replace(self.outer) };
+        debug_assert!(ptr::eq(local, self.local));
     }
 }
 

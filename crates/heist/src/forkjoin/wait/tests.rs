@@ -26,7 +26,8 @@ fn j3_what_is_passed_on_at_the_end_goes_to_its_owner() {
     thread::scope(|threads| {
         let owner = threads.spawn(move || {
             on_worker(&owns, move |local| {
-                let job = StackJob::new(move |_| run.send(thread::current().id()).unwrap());
+                let report = move |_| run.send(thread::current().id()).unwrap();
+                let job = StackJob::new(local.mark_jobs(), report);
                 // SAFETY: (J2) this frame is not left before the latch is set.
                 give.send(unsafe { job.offer() }).unwrap();
                 wait(local, &job.latch, |is_last_look| {

@@ -1,7 +1,7 @@
 //! A worker's jobs: its deque, and when jobs have their turn.
 
 use super::credit::Credit;
-use super::{Entered, LOCAL, Local, Step, Worker};
+use super::{Entered, Local, Step, Worker};
 use crate::env::Parker;
 use crate::scheduler::arena::Arena;
 use crate::scheduler::jobs::{self, Job, Origin};
@@ -54,57 +54,73 @@ impl Jobs {
     }
 }
 
-/// Calls `f` with the worker of this thread, if it has one and that has not stepped aside.
-#[inline(always)]
-pub(crate) fn with_here<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
-    let local = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack, below `f`.
-    f(unsafe { local.as_ref() })
-}
+/// What a worker pushes jobs with and takes them back: one pointer, for joins, of which there are many.
+#[derive(Clone, Copy)]
+pub(crate) struct Hand(deque::Hand<Job>);
 
-/// The worker of this thread.
-///
-/// # Safety
-/// A caller further down on the stack has found it here, by [`with_here`] or as who runs a job.
-#[inline(always)]
-pub(crate) unsafe fn here<'a>() -> &'a Local {
-    let local = LOCAL.with(Cell::get);
-    debug_assert!(!local.is_null(), "whoever has stepped aside has come back");
-    // SAFETY: (W2) as in with_here(): it is still there, as the caller promises.
-    unsafe { &*local }
+impl Hand {
+    /// Where the next job will be.
+    ///
+    /// # Safety
+    /// The worker is that of this thread, and has not stepped aside.
+    #[inline(always)]
+    pub(crate) unsafe fn mark_jobs(self) -> Mark {
+        // SAFETY: (W2) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap.
+        unsafe { self.0.mark() }
+    }
+
+    /// Offers a job to everybody: the newest of this worker's. The worker has to [mind](Local::mind_pushed) what comes of it.
+    ///
+    /// # Safety
+    /// As for [`mark_jobs`](Self::mark_jobs), which has told `mark` just now.
+    #[inline(always)]
+    pub(crate) unsafe fn push_job(self, mark: Mark, job: Job) -> Pushed<Job> {
+        // SAFETY: (W2) as in mark_jobs().
+        unsafe { self.0.push_lazily(mark, job) }
+    }
+
+    /// Takes back the job that was pushed there, if it is the newest and there is nothing to mind; whether it was.
+    ///
+    /// # Safety
+    /// As for [`mark_jobs`](Self::mark_jobs).
+    #[inline(always)]
+    pub(crate) unsafe fn take_job_back(self, mark: Mark) -> bool {
+        // SAFETY: (W2) as in mark_jobs().
+        unsafe { self.0.take_back(mark) }
+    }
 }
 
 /// For who makes jobs.
 impl Local {
+    /// What it pushes jobs with.
+    #[inline(always)]
+    pub(crate) fn hand(&self) -> Hand {
+        Hand(self.with_deque(|deque| deque.hand()))
+    }
+
     /// Offers a job to everybody: the newest of this worker's.
     #[inline(always)]
     pub(crate) fn push_job(&self, job: Job) {
-        self.push_job_telling(job, |_| {});
-    }
-
-    /// The same; `tell` is told where it is, before anything else is called.
-    #[inline(always)]
-    pub(crate) fn push_job_telling(&self, job: Job, tell: impl FnOnce(Mark)) {
-        let (mark, pushed) = self.with_deque(|deque| deque.push_lazily(job));
-        tell(mark);
-        match pushed {
+        match self.with_deque(|deque| deque.push_lazily(job)) {
             Pushed::Calmly => {}
-            Pushed::Noted => self.attend_jobs(),
-            Pushed::Not(job) => self.push_job_to_full(job),
+            pushed => self.mind_pushed(pushed),
         }
     }
 
+    /// A job was pushed, or has still to be: sees to the rest.
     #[cold]
     #[inline(never)]
-    fn push_job_to_full(&self, job: Job) {
-        self.with_deque(|deque| deque.push(job));
+    pub(crate) fn mind_pushed(&self, pushed: Pushed<Job>) {
+        match pushed {
+            Pushed::Calmly => return,
+            Pushed::Noted => {}
+            Pushed::Not(job) => self.with_deque(|deque| deque.push(job)),
+        }
         self.attend_jobs();
     }
 
     /// A thief has asked, or somebody may be free to come for what was pushed. Who is woken finds it laid out: else it would
     /// have to ask, and where its owner does not answer, to have the kernel interrupt it.
-    #[cold]
-    #[inline(never)]
     fn attend_jobs(&self) {
         let is_rung = self.with_deque(|deque| {
             let hush = |deque: &deque::Owner<Job>| {
@@ -142,12 +158,6 @@ impl Local {
     #[inline(always)]
     pub(crate) fn credit_of(&self, scope: *const ()) -> Option<&Credit> {
         Some(&self.jobs.credit).filter(|credit| credit.is_of(scope))
-    }
-
-    /// Takes back the job that was pushed there, if it is the newest; whether it was.
-    #[inline(always)]
-    pub(crate) fn take_job_back(&self, mark: Mark) -> bool {
-        self.with_deque(|deque| deque.take_back(mark))
     }
 
     /// Takes back the newest. For who knows that the joins are over that have pushed what is here, or that it is newer

@@ -1,7 +1,7 @@
 //! How a worker keeps its seat, gives it up and gets it back. The protocol is told in
 //! `../seats/README.md`.
 
-use super::{Entered, LOCAL, Local, Step, Worker};
+use super::{Entered, Local, Step, Worker, here};
 use crate::env::Clock;
 use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
@@ -299,12 +299,13 @@ pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
 
     impl Drop for Back {
         fn drop(&mut self) {
-            // On a thread that is ending there is nothing to go back to.
-            let _ = LOCAL.try_with(|local| local.set(self.0));
+            // SAFETY: (W2) it was here before, and its frame is further down.
+            unsafe { here::replace(self.0) };
         }
     }
 
-    let _back = Back(LOCAL.try_with(|local| local.replace(ptr::null())).unwrap_or(ptr::null()));
+    // SAFETY: (W2) null.
+    let _back = Back(unsafe { here::replace(ptr::null()) });
     f()
 }
 
@@ -315,7 +316,7 @@ pub(crate) struct Alone;
 /// The calling thread's worker steps aside, for the rest of its poll. `None` if the thread is no
 /// worker's, runs no task, or nobody would come in its place. An error if there is no other that could run in its place, ever.
 pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
-    let here = LOCAL.try_with(Cell::get).unwrap_or(ptr::null());
+    let here = here::address();
     // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
     let Some(local) = (unsafe { here.as_ref() }) else { return Ok(None) };
     if local.is_fixed() {
@@ -333,7 +334,8 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     local.is_aside.set(true);
     // If that unwinds, because of code of others, who goes on finds its worker.
     outside(|| local.leave_seat());
-    LOCAL.set(ptr::null());
+    // SAFETY: (W2) null.
+    unsafe { here::replace(ptr::null()) };
     let outer = ASIDE.replace(here);
     Ok(Some(Aside { local: here, outer, _sits: Reactors::sit_nowhere() }))
 }
@@ -341,12 +343,12 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
 /// Calls `f` with the worker of this thread that can be called, if it has one, though it have stepped aside, or drive a runtime
 /// without threads meanwhile.
 pub(crate) fn with_here_or_aside<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
-    let get = |worker: &'static std::thread::LocalKey<Cell<*const Local>>| {
-        // SAFETY: (W2) set for as long as the worker lives on this thread's stack, below `f`.
-        unsafe { worker.try_with(Cell::get).unwrap_or(ptr::null()).as_ref() }
-    };
     let has_threads = |local: &&Local| local.scheduler.flavor() == RuntimeFlavor::MultiThread;
-    f(get(&LOCAL).filter(has_threads).or_else(|| get(&ASIDE)))
+    here::with_here(|local| {
+        let aside = || ASIDE.try_with(Cell::get).unwrap_or(ptr::null());
+        // SAFETY: (W2) set for as long as the worker lives on this thread's stack, below `f`.
+        f(local.filter(has_threads).or_else(|| unsafe { aside().as_ref() }))
+    })
 }
 
 impl Local {
@@ -374,7 +376,8 @@ impl Local {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        LOCAL.set(self.local);
+        // SAFETY: (W2) it was here before it stepped aside, and its frame is further down.
+        unsafe { here::replace(self.local) };
         ASIDE.set(self.outer);
     }
 }

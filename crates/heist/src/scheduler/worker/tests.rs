@@ -264,13 +264,15 @@ struct Here(*const Local);
 
 impl Here {
     fn enter(local: &Local) -> Self {
-        Here(LOCAL.replace(local))
+        // SAFETY: (W2) it is on the stage until the drop sets the one before.
+        Here(unsafe { here::replace(local) })
     }
 }
 
 impl Drop for Here {
     fn drop(&mut self) {
-        LOCAL.set(self.0);
+        // SAFETY: (W2) it was here before, and is on the stage.
+        unsafe { here::replace(self.0) };
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn act(stage: &Stage) {
 
 /// Those that have stepped aside wait where a thread would.
 fn is_on_worker() -> bool {
-    !LOCAL.get().is_null()
+    !here::address().is_null()
 }
 
 /// The number of a job that is offered next, if there may be one more.
