@@ -3,25 +3,33 @@
 use heist_sync::Barrier;
 use heist_sync::{AtomicU64, Ordering};
 
-const POSITION: u64 = (1 << 60) - 1;
-const ASKED: u64 = 1 << 60;
-const FENCED: u64 = 1 << 61;
-const BELL: u64 = 1 << 62;
-const NUDGED: u64 = 1 << 63;
+const POSITION: u64 = (1 << 59) - 1;
+const ASKED: u64 = 1 << 59;
+const FENCED: u64 = 1 << 60;
+const BELL: u64 = 1 << 61;
+const NUDGED: u64 = 1 << 62;
+const GENEROUS: u64 = 1 << 63;
 
 /// A position and notes in one word: a push or a pop looks at it once, by one comparison. Items at and after the position
 /// are the owner's own; a note makes the word greater than every position.
 ///
 /// | bits | |
 /// |---|---|
-/// | 0..60 | the split, where the owner last put it; the owner alone moves it |
-/// | 60 | ASKED: a thief has found nothing public. Raised by thieves, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
-/// | 61 | FENCED: the owner's side of the barrier is a fence; never changes |
-/// | 62 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner |
-/// | 63 | NUDGED: the same, by somebody who does not mind if he is not heard |
+/// | 0..59 | the split, where the owner last put it; the owner alone moves it |
+/// | 59 | ASKED: a thief has found nothing public. Raised by thieves, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
+/// | 60 | FENCED: the owner's side of the barrier is a fence; never changes |
+/// | 61 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner |
+/// | 62 | NUDGED: the same, by somebody who does not mind if he is not heard |
+/// | 63 | GENEROUS: the owner keeps something public. Raised and lowered by the owner |
 ///
 /// All Relaxed: the barrier of a push or a pop orders it, or the split word.
 pub(super) struct Calm(AtomicU64);
+
+/// What an owner owes to thieves.
+pub(super) enum Owed {
+    Answer,
+    Gift,
+}
 
 impl Calm {
     pub(super) fn new(split: u64, barrier: Barrier) -> Self {
@@ -43,10 +51,12 @@ impl Calm {
         position >= self.load() & (POSITION | ASKED)
     }
 
-    /// The owner has moved the split.
-    pub(super) fn move_to(&self, split: u64) {
-        // Others raise notes meanwhile; the difference leaves those alone.
-        self.0.fetch_add(split.wrapping_sub(self.load() & POSITION), Ordering::Relaxed);
+    /// The owner has moved the split, from where it last put it.
+    pub(super) fn follow(&self, from: u64, to: u64) {
+        if from != to {
+            // Others raise notes meanwhile; the difference leaves those alone.
+            self.0.fetch_add(to.wrapping_sub(from), Ordering::Relaxed);
+        }
     }
 
     /// Whether a thief has asked. In a push it is a hint, in a pop the barrier orders it, and before an exposure
@@ -70,6 +80,25 @@ impl Calm {
     /// Whether the bell rings, or somebody has nudged the owner.
     pub(super) fn is_rung(&self) -> bool {
         self.load() & (BELL | NUDGED) != 0
+    }
+
+    /// What the owner has to see to: a thief has asked, or it keeps something public.
+    pub(super) fn owed(&self) -> Option<Owed> {
+        match self.load() {
+            word if word & ASKED != 0 => Some(Owed::Answer),
+            word if word & GENEROUS != 0 => Some(Owed::Gift),
+            _ => None,
+        }
+    }
+
+    /// The owner keeps something public from now on.
+    pub(super) fn begin_to_give(&self) {
+        self.0.fetch_or(GENEROUS, Ordering::Relaxed);
+    }
+
+    /// It does not any more.
+    pub(super) fn end_to_give(&self) {
+        self.0.fetch_and(!GENEROUS, Ordering::Relaxed);
     }
 
     /// Rings the bell; whether it did not ring before.
@@ -109,10 +138,10 @@ mod tests {
         assert!(calm.reaches(7) && !calm.reaches(6));
         calm.ask();
         assert!(calm.is_asked() && !calm.reaches(POSITION), "a note is above every position");
-        calm.move_to(3);
+        calm.follow(7, 3);
         assert!(calm.is_asked() && !calm.is_own(3));
         assert!(calm.ring() && !calm.ring());
-        calm.move_to(9);
+        calm.follow(3, 9);
         calm.acknowledge();
         assert!(!calm.is_asked() && calm.is_rung() && calm.is_own(9) && !calm.is_own(8));
         calm.hush();

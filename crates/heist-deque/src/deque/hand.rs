@@ -2,8 +2,6 @@
 
 use super::buffer::Buffer;
 use super::shared::Shared;
-#[cfg(loom)]
-use crate::canary;
 use heist_sync::Barrier;
 use std::ptr::NonNull;
 
@@ -27,13 +25,13 @@ pub enum Pushed<T> {
 pub struct Mark(u64);
 
 impl Mark {
-    /// The mark of this position. From 2⁶⁰ on no deque will ever have anything there.
+    /// The mark of this position. From 2⁵⁹ on no deque will ever have anything there.
     #[inline(always)]
     pub fn at(position: u64) -> Self {
         Mark(position)
     }
 
-    /// As a number, which is less than 2⁶⁰.
+    /// As a number, which is less than 2⁵⁹ if a deque has made the mark.
     #[inline(always)]
     pub fn position(self) -> u64 {
         self.0
@@ -99,15 +97,6 @@ impl<T> Hand<T> {
         // As in pop().
         shared.set_bottom(last);
         Barrier::hold_compiler();
-        // A model has no kernel: there it is a fence, and goes on as if it were none.
-        #[cfg(loom)]
-        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
-            shared.barrier.light();
-        }
-        let is_taken = shared.calm.reaches(last) || cfg!(loom) && shared.calm.is_own(last);
-        if !is_taken {
-            shared.set_bottom(last.wrapping_add(1));
-        }
-        is_taken
+        shared.calm.reaches(last) || shared.take_back_noted(last)
     }
 }

@@ -108,7 +108,6 @@ fn requests_in_a_row() {
     account(owner, taken, 3);
 }
 
-/// The owner laps a thief that may still be copying.
 /// The owner shares what it has though it has not seen anybody ask, while a thief asks and exposes.
 fn shared_under_a_thief() {
     let mut owner = deque(2, 0..1);
@@ -120,6 +119,7 @@ fn shared_under_a_thief() {
     account(owner, taken, 2);
 }
 
+/// The owner laps a thief that may still be copying.
 fn reuse_under_a_thief() {
     let mut owner = deque(2, 0..2);
     let thief = thief(owner.stealer(), 1);
@@ -201,7 +201,7 @@ fn loom_q2_growth_beside_two_thefts() {
 /// After growing the owner comes round to where a thief may be copying in the new buffer.
 #[test]
 fn loom_q2_a_lap_after_growth() {
-    loom::model(|| {
+    with_two_preemptions(|| {
         let mut owner = deque(2, 0..2);
         let thief = thief(owner.stealer(), 1);
         (2..5).for_each(|item| owner.push(item));

@@ -1,8 +1,9 @@
 //! The one end that pushes and pops.
 
 use super::buffer::Buffer;
+use super::calm::Owed;
 use super::hand::{Hand, Mark, Pushed};
-use super::shared::{Shared, share};
+use super::shared::{Generosity, Shared, share};
 use super::split::Split;
 use super::stealer::Stealer;
 use crate::canary;
@@ -10,6 +11,10 @@ use crate::slot::Slot;
 use heist_sync::Arc;
 use heist_sync::Barrier;
 use std::fmt;
+
+/// After a thief had to call the kernel something is kept public for so many pushes, and for so many more after each theft. They cost the
+/// owner about as much as the call costs both. Guessed.
+const GENEROUS_PUSHES: u32 = 256;
 
 /// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
 pub struct Owner<T> {
@@ -55,6 +60,12 @@ impl<T> Owner<T> {
         self.buffer().capacity() as usize
     }
 
+    /// How many items thieves can take without asking.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn public(&self) -> u32 {
+        self.shared.split.load().public()
+    }
+
     /// How many items there are; thieves may take some before the caller looks at it.
     pub fn len(&self) -> usize {
         self.shared.len()
@@ -96,8 +107,10 @@ impl<T> Owner<T> {
     /// There is something to mind after a push: a thief that has asked, perhaps. Whether the bell rings, or somebody has nudged.
     #[cold]
     pub fn attend(&mut self) -> bool {
-        if self.shared.calm.is_asked() {
-            self.answer();
+        match self.shared.calm.owed() {
+            Some(Owed::Answer) => self.answer(),
+            Some(Owed::Gift) => self.give(),
+            None => {}
         }
         self.shared.barrier.light();
         self.shared.calm.is_rung()
@@ -125,18 +138,19 @@ impl<T> Owner<T> {
         if self.shared.calm.reaches(last) { Some(self.take(last)) } else { self.contend(last) }
     }
 
-    /// There is something to mind in a pop that has stored its bottom: a fence perhaps, and then who has asked.
+    /// There is something to mind in a pop that has stored its bottom.
     #[cold]
     fn contend(&mut self, last: u64) -> Option<T> {
-        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
-            self.shared.barrier.light();
+        if self.shared.is_own_at_second_look(last) {
+            Some(self.take(last))
+        } else {
+            self.compete(last)
         }
-        if self.shared.calm.is_own(last) { Some(self.take(last)) } else { self.compete(last) }
     }
 
     /// Takes back the item that was pushed when the deque ended at `mark`, and forgets it, as
     /// [`mem::forget`](std::mem::forget) does: who pushed it knows what it was. `false` if it is not there any
-    /// more, or is not the newest, or there is something to mind: then a [`pop`](Self::pop) will tell.
+    /// more, or is not the newest, or thieves may reach it: then a [`pop`](Self::pop) will tell.
     #[inline(always)]
     pub fn take_back(&mut self, mark: Mark) -> bool {
         // SAFETY: (Q2) it is the owner's, who is here.
@@ -160,9 +174,9 @@ impl<T> Owner<T> {
         if self.newer_than(mark) > 0 { self.pop() } else { None }
     }
 
-    /// How many items were pushed after `mark` was made, or how many older ones popped.
-    fn newer_than(&self, mark: Mark) -> i64 {
-        self.shared.own_bottom().wrapping_sub(mark.position()) as i64
+    /// How many items were pushed after `mark` was made; none, if older ones were popped since.
+    fn newer_than(&self, mark: Mark) -> u64 {
+        self.shared.own_bottom().saturating_sub(mark.position())
     }
 
     /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.
@@ -179,6 +193,7 @@ impl<T> Owner<T> {
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
         loop {
             let split = self.shared.split.load();
+            self.notice_exposure(split);
             let len = (bottom as u32).wrapping_sub(split.top());
             if len == 0 && !asked {
                 self.shared.set_bottom(bottom);
@@ -209,10 +224,39 @@ impl<T> Owner<T> {
     fn answer(&mut self) {
         loop {
             let split = self.shared.split.load();
+            self.notice_exposure(split);
             let len = self.shared.len_from(split.top());
             if self.move_split(split, share(len), true) {
                 return;
             }
+        }
+    }
+
+    /// A thief that has moved the split had to call the kernel for that, and others will, while the owner comes to its deque
+    /// that seldom. From now on there is something for them.
+    fn notice_exposure(&self, split: Split) {
+        let own = &self.shared.own;
+        if split.split() != own.split.get() as u32 {
+            let generosity = Generosity { left: GENEROUS_PUSHES, top: split.top() };
+            if own.generosity.replace(generosity).left == 0 {
+                self.shared.calm.begin_to_give();
+            }
+        }
+    }
+
+    /// Something was pushed, and thieves are to find something. That ends when nobody has taken anything for long.
+    fn give(&mut self) {
+        let split = self.shared.split.load();
+        let mut generosity = self.shared.own.generosity.get();
+        if split.top() != generosity.top {
+            generosity = Generosity { left: GENEROUS_PUSHES, top: split.top() };
+        }
+        generosity.left -= 1;
+        self.shared.own.generosity.set(generosity);
+        if generosity.left == 0 {
+            self.shared.calm.end_to_give();
+        } else if split.public() == 0 {
+            self.answer();
         }
     }
 
@@ -224,7 +268,8 @@ impl<T> Owner<T> {
         let moved = split.sharing(public);
         let won = self.shared.split.replace(split, moved);
         if won {
-            self.shared.calm.move_to(self.shared.whole(moved.split()));
+            let to = self.shared.whole(moved.split());
+            self.shared.calm.follow(self.shared.own.split.replace(to), to);
         }
         if asked && canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
             self.shared.calm.acknowledge();

@@ -13,7 +13,7 @@ use std::cell::Cell;
 /// Both ends of a deque and the buffers between them.
 ///
 /// `top ≤ split ≤ bottom` holds whenever the owner is not in the middle of a pop; in a pop, `bottom` may be one less than
-/// `split`. The owner's positions are 60 bits wide, enough for longer than machines last. In the split word there are the
+/// `split`. The owner's positions are 59 bits wide, enough for longer than machines last. In the split word there are the
 /// lower 32 bits of them, which wrap around.
 pub(super) struct Shared<T> {
     pub(super) split: CachePadded<AtomicSplit>,
@@ -27,15 +27,28 @@ pub(super) struct Shared<T> {
 pub(super) struct Own<T> {
     /// The position after the newest item; all that others look at.
     bottom: AtomicU64,
+    /// Where the owner last put the split; *calm* follows it.
+    pub(super) split: Cell<u64>,
     /// Up to here slots are known to be free: the floor plus the capacity, where the floor is
     /// the first position that a thief may still be copying out of this buffer.
     pub(super) limit: Cell<u64>,
     /// The buffer of the newest generation.
     pub(super) buffer: Cell<Buffer<T>>,
+    pub(super) generosity: Cell<Generosity>,
+}
+
+/// For how long an owner keeps something public.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Generosity {
+    /// So many pushes more; 0 while it does not.
+    pub(super) left: u32,
+    /// Where the top was when it was last seen to have moved: somebody steals.
+    pub(super) top: u32,
 }
 
 // SAFETY: (Q1) a slot is touched by the thief that has claimed it or, from the split on and
-// outside of what thieves are copying, by the owner; items move, so they must be Send. The cells are the owner's.
+// outside of what thieves are copying, by the owner; items move, so they must be Send. The cells are the owner's:
+// who shares a reference to it only reads them.
 unsafe impl<T: Send> Sync for Shared<T> {}
 // SAFETY: (type) a deque owns its items and holds nothing that is tied to a thread.
 unsafe impl<T: Send> Send for Shared<T> {}
@@ -46,8 +59,10 @@ impl<T> Shared<T> {
         let (generations, first) = Generations::new(capacity);
         let own = Own {
             bottom: AtomicU64::new(position),
+            split: Cell::new(position),
             limit: Cell::new(position + u64::from(first.capacity())),
             buffer: Cell::new(first),
+            generosity: Cell::new(Generosity::default()),
         };
         Shared {
             split: CachePadded::new(AtomicSplit::new(Split::at(position as u32))),
@@ -64,6 +79,26 @@ impl<T> Shared<T> {
         // Release: pairs with the Acquire in bottom(): whoever sees the index sees the data of
         // all items before it (Q7).
         self.own.bottom.store(position, canary::DEQUE_PUBLISH_RELAXED.weakens(Ordering::Release));
+    }
+
+    /// The owner is after the item at `last`, has stored its bottom, and there is something to mind: a fence perhaps, and then who
+    /// has asked. Whether it has the item; if not, the bottom is where it was.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_back_noted(&self, last: u64) -> bool {
+        let is_taken = self.is_own_at_second_look(last);
+        if !is_taken {
+            self.set_bottom(last + 1);
+        }
+        is_taken
+    }
+
+    /// The part of that which a pop has, too.
+    pub(super) fn is_own_at_second_look(&self, last: u64) -> bool {
+        if !canary::DEQUE_LIGHT_BARRIER_MISSING.sings() {
+            self.barrier.light();
+        }
+        self.calm.is_own(last)
     }
 
     /// The same, for the owner, who alone writes it.

@@ -19,7 +19,7 @@ const ONE_VERSION: u64 = 1 << VERSION_SHIFT;
 const ONE_GENERATION: u64 = 1 << GENERATION_SHIFT;
 const ONE_TOP: u64 = 1 << TOP_SHIFT;
 
-const _: () = assert!(TOP_SHIFT == 32, "positions are 32 bits wide");
+const _: () = assert!(TOP_SHIFT == 32, "the lower half of a position fits");
 const _: () = assert!(
     PUBLIC_MASK ^ GENERATION_MASK ^ VERSION_MASK == ONE_TOP - 1,
     "the fields are disjoint and leave no gap"

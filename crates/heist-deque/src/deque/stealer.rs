@@ -8,6 +8,7 @@ use crate::Steal;
 use crate::canary;
 use heist_sync::Arc;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// How often a thief that has asked looks for the owner's answer before it pays for the barrier.
 /// Measured with `deque_contended`: 2 and 8 are alike, 32 and more cost throughput, because a
@@ -173,6 +174,10 @@ impl<T> Loot<T> {
         item
     }
 }
+
+// A panic of the owner leaves a deque that can be stolen from, and a thief does not look at what the owner keeps to itself.
+impl<T> UnwindSafe for Stealer<T> {}
+impl<T> RefUnwindSafe for Stealer<T> {}
 
 impl<T> Clone for Stealer<T> {
     fn clone(&self) -> Self {

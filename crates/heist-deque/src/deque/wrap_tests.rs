@@ -1,4 +1,4 @@
-//! The deque across the wrap-around of its 32-bit positions (Q1, Q2), its growth, and what only
+//! The deque across the wrap-around of the 32-bit positions in its split word (Q1, Q2), its growth, and what only
 //! the module itself can see.
 
 use super::{Owner, Pushed, Stealer};
@@ -91,6 +91,31 @@ fn a_bell_is_heard_and_a_nudge_is_none() {
         owner.push(3);
         assert!(matches!(owner.push_lazily(4), Pushed::Not(4)), "there is no room");
         assert_eq!(owner.len(), 4);
+    }
+}
+
+/// Who was found away from its deque keeps something public, until nobody comes for it any more.
+#[test]
+fn an_owner_that_was_away_lays_something_out() {
+    for start in starts() {
+        let mut owner = filled(start, 4, 3);
+        let stealer = owner.stealer();
+        assert_eq!(owner.public(), 0, "nobody has asked");
+        assert_eq!(stealer.steal(), Steal::Success(0));
+        assert_eq!(owner.public(), 2, "the thief has laid out all");
+        owner.push(3);
+        steal_all(&stealer);
+        for _ in 0..1000 {
+            owner.push(4);
+            assert_eq!(owner.public(), 1);
+            assert_eq!(stealer.steal(), Steal::Success(4));
+        }
+        for _ in 0..1000 {
+            owner.push(5);
+            assert_eq!(owner.pop(), Some(5));
+        }
+        owner.push(6);
+        assert_eq!(owner.public(), 0, "nobody has come for long");
     }
 }
 

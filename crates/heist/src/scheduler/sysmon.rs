@@ -120,14 +120,14 @@ impl Sysmon {
         reactors.for_each(|reactors| reactors.turn_neglected(SHORT, is_left_alone));
     }
 
-    /// While work waits there are two looks in short succession: who has not moved between them is
-    /// stuck.
+    /// While something waits there are two looks in short succession: who has not moved between them is
+    /// stuck. Not while all that waits are jobs of who is at work on them: each look takes from the core that those need.
     fn pace(&mut self, looked: &Looked) {
-        self.pause = match (looked.does_work_wait, looked.is_anybody_suspect) {
-            (true, true) => SHORT,
+        self.pause = match (looked.do_others_wait, looked.is_anybody_suspect) {
+            _ if !looked.does_work_wait => (self.pause * 2).min(LONG),
+            (_, true) => SHORT,
             (true, false) if self.pause > SHORT => SHORT,
-            (true, false) => LONG,
-            (false, _) => (self.pause * 2).min(LONG),
+            (_, false) => LONG,
         };
     }
 
@@ -231,12 +231,14 @@ impl Sysmon {
         let is_over = watch.duration(now) >= threshold.saturating_mul(patience);
         looked.is_anybody_suspect |= !is_over && !is_patient;
         let has_task = remote.own.lifo.has_task();
-        if !has_task && !looked.does_work_wait {
+        let only_jobs_wait = !has_task && !looked.do_others_wait;
+        if only_jobs_wait && (!looked.does_work_wait || watch.has_moved_jobs()) {
+            // It is at work on them. What its thread does is told by files, at the price of many looks.
             return;
         }
         let activity = watch.activity(remote, now);
         let is_blocked = activity == Activity::Blocked;
-        if !has_task && !looked.do_others_wait && !is_blocked && !watch.leaves_jobs(STILL_LOOKS) {
+        if only_jobs_wait && !is_blocked && !watch.leaves_jobs(STILL_LOOKS) {
             return;
         }
         if has_task && (is_blocked || is_over) {

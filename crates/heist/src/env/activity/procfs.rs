@@ -2,7 +2,8 @@
 
 use super::{State, SystemCall, Times};
 use rustix::thread::{Pid, gettid};
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::time::Duration;
 
 #[derive(Clone)]
@@ -25,12 +26,13 @@ impl Thread {
         parse_system_call(&self.read("syscall")?)
     }
 
-    /// A thread's name has at most 15 bytes, and the last character may be cut in two: what is
-    /// read is no UTF-8 then.
+    /// One call gives all, or as much as there is room for: what is wanted comes first. A thread's name has at most 15 bytes,
+    /// and the last character may be cut in two: what is read is no UTF-8 then.
     fn read(&self, file: &str) -> Option<String> {
         let path = format!("/proc/self/task/{}/{file}", self.0.as_raw_nonzero());
-        let bytes = fs::read(path).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        let mut bytes = [0; 512];
+        let len = File::open(path).ok()?.read(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes[..len]).into_owned())
     }
 }
 

@@ -29,13 +29,13 @@ unsafe impl Send for Right {}
 
 /// One joins, one steals: the job is run once (J1), and whoever waits for it sees what it did (J2).
 fn join_against_a_thief() {
+    let mut deque = deque::Owner::with_capacity(2);
     let frame = Arc::new(Frame {
-        latch: Latch::new(),
+        latch: Latch::of(deque.mark()),
         closure: Once::new(Box::new(41)),
         outcome: Outcome::new(),
         parker: Parker::new(),
     });
-    let mut deque = deque::Owner::with_capacity(2);
     let stealer = deque.stealer();
     // The model's frame is kept for the thief too: loom knows no scopes.
     let kept = Arc::clone(&frame);
@@ -49,9 +49,8 @@ fn join_against_a_thief() {
         unsafe { kept.outcome.put(Ok(*closure + 1)) };
         kept.latch.set(|| kept.parker.unpark());
     });
-    let mark = deque.mark();
     deque.push(Right(&*frame));
-    let outcome = if deque.take_back(mark) || deque.pop().is_some() {
+    let outcome = if deque.take_back(frame.latch.mark()) || deque.pop().is_some() {
         // SAFETY: (J1) taken back: the one right to run it.
         *unsafe { frame.closure.take() } + 1
     } else {

@@ -16,7 +16,8 @@ struct Frame {
 /// frame; the model's Arc is for loom, which does not know scopes.
 fn waits() {
     let parker = Arc::new(Parker::new());
-    let frame = Arc::new(Frame { latch: Latch::new(), outcome: Outcome::new() });
+    // Where the job is must not be mistaken for its thief.
+    let frame = Arc::new(Frame { latch: Latch::of(Mark::at(5)), outcome: Outcome::new() });
     let thief = {
         let (parker, frame) = (Arc::clone(&parker), Arc::clone(&frame));
         loom::thread::spawn(move || {

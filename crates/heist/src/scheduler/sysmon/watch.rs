@@ -59,6 +59,11 @@ impl Watch {
         now > 0 && now >= before
     }
 
+    /// Whether it has another number of jobs than at the last look.
+    pub(super) fn has_moved_jobs(&self) -> bool {
+        self.still_looks == 0
+    }
+
     /// Whether it has jobs, and their number has not changed for so many looks: then it is hardly at work on them.
     pub(super) fn leaves_jobs(&self, looks: u32) -> bool {
         self.jobs > 0 && self.still_looks >= looks

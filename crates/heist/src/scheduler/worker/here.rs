@@ -20,7 +20,7 @@ pub(super) fn address() -> *const Local {
 /// Makes another worker that of this thread, or none; returns which it was. On a thread that is ending there is none.
 ///
 /// # Safety
-/// Null, or of a worker that lives on this thread's stack until something else is set.
+/// Null, or of a worker that lives, and stays where it is, until something else is set.
 pub(super) unsafe fn replace(local: *const Local) -> *const Local {
     // SAFETY: (W2) alive, as the caller promises.
     let hand = unsafe { local.as_ref() }.map(Local::hand);

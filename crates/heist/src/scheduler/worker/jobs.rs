@@ -95,7 +95,8 @@ impl Local {
     /// What it pushes jobs with.
     #[inline(always)]
     pub(crate) fn hand(&self) -> Hand {
-        Hand(self.with_deque(|deque| deque.hand()))
+        // SAFETY: (W2) reached by its own thread alone, and borrowed exclusively by with_deque() only, in which nothing comes here.
+        Hand(unsafe { &*self.jobs.deque.get() }.hand())
     }
 
     /// Offers a job to everybody: the newest of this worker's.
