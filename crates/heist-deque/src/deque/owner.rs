@@ -108,7 +108,7 @@ impl<T> Owner<T> {
     #[cold]
     pub fn attend(&mut self) -> bool {
         match self.shared.calm.owed() {
-            Some(Owed::Answer) => self.answer(),
+            Some(Owed::Answer) => self.lay_out(true),
             Some(Owed::Gift) => self.give(),
             None => {}
         }
@@ -193,7 +193,9 @@ impl<T> Owner<T> {
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
         loop {
             let split = self.shared.split.load();
-            self.notice_exposure(split);
+            if asked {
+                self.judge(split);
+            }
             let len = (bottom as u32).wrapping_sub(split.top());
             if len == 0 && !asked {
                 self.shared.set_bottom(bottom);
@@ -216,15 +218,17 @@ impl<T> Owner<T> {
     /// until it has asked.
     pub fn share(&mut self) {
         if self.shared.split.load().public() == 0 {
-            self.answer();
+            self.lay_out(false);
         }
     }
 
     /// A thief has asked, or may: makes the older half public.
-    fn answer(&mut self) {
+    fn lay_out(&mut self, asked: bool) {
         loop {
             let split = self.shared.split.load();
-            self.notice_exposure(split);
+            if asked {
+                self.judge(split);
+            }
             let len = self.shared.len_from(split.top());
             if self.move_split(split, share(len), true) {
                 return;
@@ -232,15 +236,17 @@ impl<T> Owner<T> {
         }
     }
 
-    /// A thief that has moved the split had to call the kernel for that, and others will, while the owner comes to its deque
-    /// that seldom. From now on there is something for them.
-    fn notice_exposure(&self, split: Split) {
+    /// A thief has asked. If it has moved the split itself the owner was away, and the thief had to call the kernel, and others will, as the
+    /// owner comes to its deque that seldom: from now on there is something for them. If it has not, the owner comes often enough to be asked.
+    fn judge(&self, split: Split) {
         let own = &self.shared.own;
-        if split.split() != own.split.get() as u32 {
-            let generosity = Generosity { left: GENEROUS_PUSHES, top: split.top() };
-            if own.generosity.replace(generosity).left == 0 {
-                self.shared.calm.begin_to_give();
-            }
+        let was_away = split.split() != own.split.get() as u32;
+        let left = if was_away { GENEROUS_PUSHES } else { 0 };
+        let before = own.generosity.replace(Generosity { left, top: split.top() });
+        match (before.left > 0, was_away) {
+            (false, true) => self.shared.calm.begin_to_give(),
+            (true, false) => self.shared.calm.end_to_give(),
+            _ => {}
         }
     }
 
@@ -256,7 +262,7 @@ impl<T> Owner<T> {
         if generosity.left == 0 {
             self.shared.calm.end_to_give();
         } else if split.public() == 0 {
-            self.answer();
+            self.lay_out(false);
         }
     }
 
