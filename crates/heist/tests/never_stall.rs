@@ -103,6 +103,36 @@ fn l2_others_run_beside_workers_that_burn() {
 }
 
 /// L5: the seat is free at once, without sysmon.
+/// Who blocks in the middle of its jobs loses its seat, also while another takes them, one by one.
+#[test]
+fn l2_jobs_of_a_worker_that_blocks_are_not_left_to_one_thief() {
+    let (rt, is_enough) = (runtime(2), Arc::new(AtomicBool::new(false)));
+    let (ran, runs) = mpsc::channel();
+    let (let_go, goes_on) = mpsc::channel::<()>();
+    let handle = rt.handle().clone();
+    let has_enough = Arc::clone(&is_enough);
+    let blocks = thread::spawn(move || {
+        handle.install(move || {
+            let has_enough = &has_enough;
+            let job = move |ran: mpsc::Sender<_>| {
+                // All of them together take seconds for one thread.
+                (0..100_000).take_while(|_| !has_enough.load(Ordering::Relaxed)).for_each(drop);
+                ran.send(thread::current().id()).unwrap();
+            };
+            heist::scope(move |scope| {
+                vec![ran; 10_000].into_iter().for_each(|ran| scope.spawn(move |_| job(ran)));
+                goes_on.recv().unwrap_err();
+            });
+        });
+    });
+    let first = runs.recv().unwrap();
+    assert!(runs.iter().any(|thread| thread != first), "one thread has run them all");
+    is_enough.store(true, Ordering::Relaxed);
+    drop(let_go);
+    runs.iter().for_each(drop);
+    blocks.join().unwrap();
+}
+
 #[test]
 fn l5_others_run_beside_workers_that_step_aside() {
     for workers in [1, 2, 4] {

@@ -238,7 +238,7 @@ impl<T> Owner<T> {
 
     /// A thief has asked. If it has moved the split itself the owner was away, and the thief had to call the kernel, and others will, as the
     /// owner comes to its deque that seldom: from now on there is something for them. If it has not, the owner comes often enough to be asked.
-    fn judge(&self, split: Split) {
+    fn judge(&mut self, split: Split) {
         let own = &self.shared.own;
         let was_away = split.split() != own.split.get() as u32;
         let left = if was_away { GENEROUS_PUSHES } else { 0 };

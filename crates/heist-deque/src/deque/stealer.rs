@@ -1,6 +1,7 @@
 //! The many ends that steal.
 
 use super::buffer::Buffer;
+use super::hand::Mark;
 use super::owner::Owner;
 use super::shared::Shared;
 use super::split::{MAX_PUBLIC, Split};
@@ -39,6 +40,11 @@ impl<T> Stealer<T> {
     /// Whether there was nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Where the deque ends now. The owner alone changes that, by each push and pop.
+    pub fn mark(&self) -> Mark {
+        Mark::at(self.shared.own_bottom())
     }
 
     /// Rings the deque's bell: somebody wants to hear of it when the owner pushes. It rings until the owner

@@ -51,6 +51,8 @@ struct Looked {
     is_anybody_suspect: bool,
     /// Somebody has ended a poll since the last look, or begun one, or searches.
     does_anybody_move: bool,
+    /// Somebody is in a task.
+    is_anybody_in_task: bool,
     does_work_wait: bool,
     /// Something that is no job in somebody's deque. Those are no reason to take the seat of who is at work on
     /// them.
@@ -121,13 +123,14 @@ impl Sysmon {
     }
 
     /// While something waits there are two looks in short succession: who has not moved between them is
-    /// stuck. Not while all that waits are jobs of who is at work on them: each look takes from the core that those need.
+    /// stuck. Not while all are at jobs, and all that waits are other jobs of theirs: each look takes from the core that those need.
     fn pace(&mut self, looked: &Looked) {
-        self.pause = match (looked.do_others_wait, looked.is_anybody_suspect) {
-            _ if !looked.does_work_wait => (self.pause * 2).min(LONG),
-            (_, true) => SHORT,
-            (true, false) if self.pause > SHORT => SHORT,
-            (_, false) => LONG,
+        let is_urgent = looked.do_others_wait || looked.is_anybody_in_task;
+        self.pause = match (looked.does_work_wait, looked.is_anybody_suspect) {
+            (true, true) => SHORT,
+            (true, false) if is_urgent && self.pause > SHORT => SHORT,
+            (true, false) => LONG,
+            (false, _) => (self.pause * 2).min(LONG),
         };
     }
 
@@ -190,6 +193,8 @@ impl Sysmon {
         let remote = &self.scheduler.remotes[worker];
         let is_stuck = self.watches.get_mut(worker)?.is_stuck(remote, now);
         looked.does_anybody_move |= !is_stuck;
+        let is_at_job = self.scheduler.seats[seat].is_at_job();
+        looked.is_anybody_in_task |= self.watches[worker].tick() % 2 == 0 && !is_at_job;
         is_stuck.then_some((seat, worker))
     }
 
@@ -232,8 +237,8 @@ impl Sysmon {
         looked.is_anybody_suspect |= !is_over && !is_patient;
         let has_task = remote.own.lifo.has_task();
         let only_jobs_wait = !has_task && !looked.do_others_wait;
-        if only_jobs_wait && (!looked.does_work_wait || watch.has_moved_jobs()) {
-            // It is at work on them. What its thread does is told by files, at the price of many looks.
+        if only_jobs_wait && (!looked.does_work_wait || watch.moves_jobs()) {
+            // Nothing waits for it, or it is at work on what does. What its thread does is told by files, at the price of many looks.
             return;
         }
         let activity = watch.activity(remote, now);

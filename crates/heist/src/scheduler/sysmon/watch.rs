@@ -18,6 +18,9 @@ pub(super) struct Watch {
     /// How many jobs its deque had at the last look, and at how many looks in a row it had the same.
     jobs: usize,
     still_looks: u32,
+    /// Where its deque ended at the last look, and whether that was elsewhere at the one before. Thieves do not change it.
+    jobs_end: u64,
+    moves_jobs: bool,
     /// What there is to be said about this poll.
     pub(super) report: Option<StallReport>,
     /// Whether it has been said.
@@ -36,6 +39,9 @@ impl Watch {
         let jobs = remote.jobs.len();
         self.still_looks = if is_stuck && jobs == self.jobs { self.still_looks + 1 } else { 0 };
         self.jobs = jobs;
+        let end = remote.jobs.mark().position();
+        self.moves_jobs = is_stuck && end != self.jobs_end;
+        self.jobs_end = end;
         is_stuck
     }
 
@@ -59,9 +65,9 @@ impl Watch {
         now > 0 && now >= before
     }
 
-    /// Whether it has another number of jobs than at the last look.
-    pub(super) fn has_moved_jobs(&self) -> bool {
-        self.still_looks == 0
+    /// Whether it has pushed or popped jobs since the last look: then it is at work on them.
+    pub(super) fn moves_jobs(&self) -> bool {
+        self.moves_jobs
     }
 
     /// Whether it has jobs, and their number has not changed for so many looks: then it is hardly at work on them.

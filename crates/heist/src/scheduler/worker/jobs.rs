@@ -79,7 +79,7 @@ impl Hand {
         unsafe { self.0.push_lazily(mark, job) }
     }
 
-    /// Takes back the job that was pushed there, if it is the newest and there is nothing to mind; whether it was.
+    /// Takes back the job that was pushed there, if it is the newest and thieves cannot reach it; whether it was.
     ///
     /// # Safety
     /// As for [`mark_jobs`](Self::mark_jobs).
