@@ -101,7 +101,7 @@ impl<T> Shared<T> {
         self.calm.is_own(last)
     }
 
-    /// The same, for the owner, who alone writes it, and for those who only want to know whether it moves.
+    /// The position after the newest item, for the owner, who alone writes it, and for those who only want to know whether it moves.
     #[inline(always)]
     pub(super) fn own_bottom(&self) -> u64 {
         self.own.bottom.load(Ordering::Relaxed)
