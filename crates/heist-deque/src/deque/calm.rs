@@ -22,7 +22,7 @@ const GENEROUS: u64 = 1 << 63;
 /// | 62 | NUDGED: the same, by somebody who does not mind if he is not heard |
 /// | 63 | GENEROUS: the owner keeps something public. Raised and lowered by the owner |
 ///
-/// All Relaxed: the barrier of a push or a pop orders it, or the split word.
+/// All Relaxed: the barrier of a push or a pop orders it, or the split word (Q7).
 pub(super) struct Calm(AtomicU64);
 
 /// What an owner owes to thieves.

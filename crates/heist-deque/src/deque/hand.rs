@@ -94,7 +94,7 @@ impl<T> Hand<T> {
         if shared.own_bottom() != last.wrapping_add(1) {
             return false;
         }
-        // As in pop().
+        // As in pop() (Q7).
         shared.set_bottom(last);
         Barrier::hold_compiler();
         shared.calm.reaches(last) || shared.take_back_noted(last)
