@@ -47,6 +47,8 @@ pub(crate) const BLOCKS_BACK_RELAXED: Canary = Canary::new("blocks back relaxed"
 pub(crate) const BLOCKS_ABANDON_LOOKS: Canary = Canary::new("blocks abandon looks");
 /// A thief overwrites what a waiter has said when it says who it is.
 pub(crate) const LATCH_THIEF_STORES: Canary = Canary::new("latch thief stores");
+/// A thief says who it is, and leaves in the same word where the job was.
+pub(crate) const LATCH_MARK_STAYS: Canary = Canary::new("latch mark stays");
 /// A worker goes to sleep without looking once more.
 pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 /// A submitter does not order its push before its look at who is idle.

@@ -456,31 +456,3 @@ fn l2_tasks_run_beside_a_long_computation() {
     rt.block_on(task).unwrap();
     rt.block_on(burns).unwrap();
 }
-
-/// F3: while both wait, tasks and jobs each get their turns.
-#[test]
-fn f3_tasks_and_jobs_take_turns() {
-    let rt = runtime(1);
-    let log = Arc::new(Mutex::new(Vec::new()));
-    let gate = Arc::new(Barrier::new(2));
-    let (tasks, jobs) = (Arc::clone(&log), Arc::clone(&log));
-    let hold = Arc::clone(&gate);
-    rt.spawn(async move {
-        for _ in 0..200 {
-            let (tasks, jobs) = (Arc::clone(&tasks), Arc::clone(&jobs));
-            drop(task::spawn(async move { tasks.lock().unwrap().push('t') }));
-            drop(heist::spawn_job(move || jobs.lock().unwrap().push('j')).detach());
-        }
-        hold.wait();
-    });
-    gate.wait();
-    while log.lock().unwrap().len() < 400 {
-        thread::yield_now();
-    }
-    let log = log.lock().unwrap();
-    let both_wait =
-        log.len() - log.iter().rev().take_while(|c| **c == *log.last().unwrap()).count();
-    for turns in log[..both_wait].windows(61) {
-        assert!(turns.contains(&'t') && turns.contains(&'j'), "{turns:?}");
-    }
-}

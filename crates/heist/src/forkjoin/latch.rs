@@ -82,7 +82,10 @@ impl Latch {
             return self.0.store(begun, Ordering::Relaxed);
         }
         // Relaxed: as in thief(). Who waits says meanwhile that it sleeps; the difference leaves that alone.
-        let mark = self.0.load(Ordering::Relaxed) & NUMBER;
+        let mark = match canary::LATCH_MARK_STAYS.sings() {
+            true => 0,
+            false => self.0.load(Ordering::Relaxed) & NUMBER,
+        };
         self.0.fetch_add(begun - mark, Ordering::Relaxed);
     }
 

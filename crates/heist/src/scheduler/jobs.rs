@@ -45,7 +45,7 @@ pub(crate) enum Origin {
 
 impl Header {
     #[inline(always)]
-    pub(crate) fn new(how: &'static How) -> Self {
+    pub(crate) const fn new(how: &'static How) -> Self {
         Header { how }
     }
 }

@@ -325,7 +325,9 @@ impl Shared {
     pub(crate) fn shut_down(&self) {
         // Release: pairs with the Acquire in is_down().
         let was_down = self.is_down.swap(true, Ordering::Release);
-        // First: jobs that have to be run all the same are there when workers end.
+        // Before any seat is closed: a spare that ends because its seat is keeps it, and must not be called to another (L7).
+        self.spares.close();
+        // Before that, too: jobs that have to be run all the same are there when workers end.
         self.jobs.close();
         // A worker from whom the inject queue takes nothing more knows why.
         self.seats.iter().for_each(|seat| seat.close());
@@ -334,7 +336,6 @@ impl Shared {
         self.inject.close();
         self.waiting.close();
         self.blocking.close();
-        self.spares.close();
         self.alarm.wake();
         self.wake_all();
         self.cancel_queued();

@@ -119,9 +119,10 @@ impl Search {
         None
     }
 
-    /// Some worker.
-    pub(super) fn anybody(&mut self, shared: &Shared) -> usize {
-        self.rng.below(shared.remotes.count())
+    /// Some other worker, if there is one.
+    pub(super) fn anybody_but(&mut self, index: usize, shared: &Shared) -> Option<usize> {
+        let count = shared.remotes.count();
+        (count > 1).then(|| (index + 1 + self.rng.below(count - 1)) % count)
     }
 
     fn note_ticks(&mut self, shared: &Shared, workers: usize) {

@@ -29,7 +29,7 @@ fn waits() {
     };
     if !frame.latch.is_set() {
         let thief = frame.latch.thief();
-        assert!(thief.is_none() || thief == Some(7));
+        assert!(thief.is_none() || thief == Some(7), "somebody else is taken for the thief");
         frame.latch.fall_asleep();
         while !frame.latch.is_set() {
             parker.park();
@@ -95,4 +95,10 @@ fn canary_sleep_silent() {
 #[should_panic(expected = "deadlock")]
 fn canary_thief_stores() {
     canary::LATCH_THIEF_STORES.model(waits);
+}
+
+#[test]
+#[should_panic(expected = "somebody else is taken for the thief")]
+fn canary_mark_stays() {
+    canary::LATCH_MARK_STAYS.model(waits);
 }

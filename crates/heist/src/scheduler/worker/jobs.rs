@@ -331,15 +331,19 @@ impl Local {
     /// It is the turn of jobs, though tasks wait. If there is none here it takes one from another worker, who may be stuck:
     /// while all have tasks nobody searches (F3).
     pub(super) fn step_job_in_turn(&self) -> bool {
-        self.step_job() || {
-            let victim = self.core.borrow_mut().search.anybody(&self.scheduler);
-            self.step_job_of(victim)
+        if self.step_job() {
+            return true;
         }
+        let victim = {
+            let search = &mut self.core.borrow_mut().search;
+            search.anybody_but(self.index, &self.scheduler)
+        };
+        victim.is_some_and(|victim| self.step_job_of(victim))
     }
 
     fn step_job_of(&self, victim: usize) -> bool {
         let may_steal = self.takes_jobs() && !self.scheduler.config.thread_per_core;
-        if victim == self.index || !may_steal || self.scheduler.remotes[victim].jobs.is_empty() {
+        if !may_steal || self.scheduler.remotes[victim].jobs.is_empty() {
             return false;
         }
         let Some(job) = self.steal_job_of(victim) else { return false };

@@ -1,6 +1,7 @@
 //! Who runs what, in which order and in what portions, step by step (W1–W4, W6, I2, L4, Q5).
 
 use super::*;
+use crate::runtime::Handle;
 use std::sync::{Arc, Mutex};
 
 /// Which task ran on which worker, in order.
@@ -409,4 +410,85 @@ fn w1_a_job_from_outside_ends_a_run_of_stolen_ones() {
         stage.step(1);
     }
     assert_eq!(log.take(), [0, 10, 1, 2, 3].map(|number| (1, number)));
+}
+
+/// The longest time, in ticks, for which only the others had a turn though there were some of this kind.
+fn longest_wait(ran: &[u32], kind: u32) -> usize {
+    let last = ran.iter().rposition(|number| *number == kind).unwrap();
+    ran[..last].split(|number| *number == kind).map(<[u32]>::len).max().unwrap()
+}
+
+/// F3: while both wait, tasks and jobs each get one of 61 ticks at least; also if the jobs are those of another, who is stuck.
+#[test]
+fn f3_tasks_and_jobs_take_turns() {
+    const TASK: u32 = 0;
+    const JOB: u32 = 1;
+
+    fn fork(log: &Log) {
+        let handle = Handle::of_worker(&super::stage().players[0].worker.local);
+        for _ in 0..200 {
+            let log = log.clone();
+            handle.spawn_detached(move || log.ran(JOB));
+        }
+    }
+
+    fn spawn(log: &Log) {
+        (0..200).for_each(|_| drop(super::stage().spawn(log.task(TASK))));
+    }
+
+    /// Steps one of them until it sleeps.
+    fn run(worker: usize) {
+        while super::stage().can_step(worker) {
+            super::stage().step(worker);
+        }
+    }
+
+    // Whose the tasks are. The jobs are those of worker 0, which is in a poll all the while if it has nothing else.
+    for owner in [0, 1] {
+        let (stage, log) = (Stage::new(2, None, 7), Log::default());
+        let (tasks, jobs) = (log.clone(), log.clone());
+        stage.spawn(async move { spawn(&tasks) });
+        assert_eq!(stage.step(owner), Step::Ran);
+        on_worker(&stage, move || {
+            fork(&jobs);
+            if owner == 1 {
+                run(1);
+            }
+        });
+        run(0);
+        let ran = log.tasks();
+        assert_eq!(ran.len(), 400);
+        for kind in [TASK, JOB] {
+            let wait = longest_wait(&ran, kind);
+            assert!(wait <= 60, "{kind} waits for {wait} others: {ran:?}");
+        }
+    }
+}
+
+/// L7: once the runtime closes one seat after the other, a spare that has ended on one is not called to the next. What is refused is
+/// told so before the first.
+#[test]
+fn l7_no_spare_comes_when_seats_are_closed() {
+    use crate::scheduler::jobs::{Header, How, Job};
+
+    thread_local! {
+        static IS_SPARE_TO_BE_HAD: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+
+    fn refuse() -> bool {
+        let scheduler = &super::stage().scheduler;
+        assert!(scheduler.seats.iter().all(|seat| !seat.is_closed()));
+        IS_SPARE_TO_BE_HAD.set(Some(scheduler.spares.take(scheduler).is_some()));
+        true
+    }
+
+    static HOW: How =
+        How { run: |_, _, _| {}, refuse: |_| refuse(), is_framed: false, scope: |_| None };
+    static HEADER: Header = Header::new(&HOW);
+    let stage = Stage::new(2, None, 7);
+    // SAFETY: (J1) it lives for ever, and is refused once.
+    let job = unsafe { Job::new(ptr::NonNull::from(&HEADER)) };
+    assert!(stage.scheduler.submit_job(job).is_ok());
+    stage.shut_down();
+    assert_eq!(IS_SPARE_TO_BE_HAD.get(), Some(false));
 }
