@@ -29,7 +29,15 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
+    /// Costs a system call once a thread: spare workers come to theirs often.
     pub(crate) fn of_this_thread() -> Probe {
+        thread_local! {
+            static PROBE: Probe = Probe::new();
+        }
+        PROBE.try_with(Probe::clone).unwrap_or_else(|_| Probe::new())
+    }
+
+    fn new() -> Probe {
         let this = std::thread::current();
         // What the standard library calls those without a name when they panic.
         let name = this.name().unwrap_or("<unnamed>").into();

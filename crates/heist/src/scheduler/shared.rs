@@ -389,7 +389,11 @@ impl Shared {
             self.cancel_queued_in_turn();
             self.spares.end();
         }
-        self.alarm.wake();
+        // Spares end all the time, and nobody waits for that until the runtime goes down. Whoever is the last sees that it does: the
+        // shutdown is one of those that end.
+        if self.is_down() {
+            self.alarm.wake();
+        }
     }
 
     /// The same, by who may be at that already.
