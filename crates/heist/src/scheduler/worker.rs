@@ -331,7 +331,10 @@ impl Local {
         loop {
             match self.step() {
                 Step::Ran => {}
-                Step::Idle => self.idle(|| false),
+                Step::Idle => {
+                    self.idle(|| false);
+                    let _ = self.follow_lead();
+                }
                 end => return end,
             }
         }
@@ -495,7 +498,7 @@ impl Local {
     fn found(&self) {
         if self.is_searching.take() {
             self.next_tick();
-            self.scheduler.stop_search();
+            self.scheduler.stop_search(self.index);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::scheduler::{Id, Identity};
 use crate::task::{self, JoinHandle};
 use std::panic::Location;
 use std::rc::{Rc, Weak};
+use std::thread;
 use std::time::Duration;
 
 struct Stage {
@@ -104,13 +105,17 @@ impl Stage {
         stage
     }
 
-    /// A task from whoever is stepping, or from outside.
+    /// A task from whoever is stepping, or from outside. If it panics the test fails: what is asserted in it counts.
     fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let (task, join) = task::new(future, Location::caller());
+        let told = async {
+            let _told = Told;
+            future.await
+        };
+        let (task, join) = task::new(told, Location::caller());
         self.scheduler.submit(task);
         join
     }
@@ -167,6 +172,9 @@ impl Stage {
         if let Some(lying) = player.lying.take() {
             assert!(local.seat().try_sleep());
             local.get_up(lying);
+            if self.act(index, Local::follow_lead) {
+                return Step::Ran;
+            }
         }
         if player.is_unseated.get() {
             player.is_unseated.set(!self.takes_seat(local));
@@ -179,13 +187,8 @@ impl Stage {
             }
             return Step::Idle;
         }
-        self.stepping.borrow_mut().push(index);
-        let step = {
-            let _here = Here::enter(local);
-            local.step()
-        };
+        let step = self.act(index, Local::step);
         player.is_tired.set(step == Step::Idle);
-        self.stepping.borrow_mut().pop();
         if step == Step::Unseated {
             player.is_unseated.set(true);
             if local.is_spare() {
@@ -193,6 +196,18 @@ impl Stage {
             }
         }
         step
+    }
+
+    /// Something that a worker does on its thread.
+    fn act<R>(&self, index: usize, act: impl FnOnce(&Local) -> R) -> R {
+        let local = &self.players[index].worker.local;
+        self.stepping.borrow_mut().push(index);
+        let done = {
+            let _here = Here::enter(local);
+            act(local)
+        };
+        self.stepping.borrow_mut().pop();
+        done
     }
 
     /// As its thread would, without waiting.
@@ -279,5 +294,19 @@ impl Drop for Here {
 impl Drop for Stage {
     fn drop(&mut self) {
         self.shut_down();
+        assert!(!HAS_PANICKED.take() || thread::panicking(), "a task of this test has panicked");
+    }
+}
+
+thread_local! {
+    static HAS_PANICKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps in mind that a poll has panicked, which the task keeps to itself.
+struct Told;
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        HAS_PANICKED.set(HAS_PANICKED.get() || thread::panicking());
     }
 }

@@ -492,3 +492,40 @@ fn l7_no_spare_comes_when_seats_are_closed() {
     stage.shut_down();
     assert_eq!(IS_SPARE_TO_BE_HAD.get(), Some(false));
 }
+
+/// W1: who is woken by a worker with a job goes there first, though others have some, too; unless tasks wait, which come first.
+#[test]
+fn w1_a_lead_is_followed_unless_tasks_wait() {
+    const TASK: u32 = 0;
+    const JOB: u32 = 1;
+    const OTHER_JOB: u32 = 2;
+
+    fn fork(stage: &Stage, worker: usize, log: &Log, number: u32) {
+        let log = log.clone();
+        stage.act(worker, |local| {
+            Handle::of_worker(local).spawn_detached(move || log.ran(number));
+        });
+    }
+
+    for (seed, do_tasks_wait) in (0..16).map(|seed| (seed, seed % 2 == 0)) {
+        let (stage, log) = (Stage::new(3, None, seed), Log::default());
+        stage.run();
+        let at = log.clone();
+        stage.spawn(async move {
+            let stage = super::stage();
+            let forks = stage.worker().unwrap();
+            fork(&stage, forks, &at, JOB);
+            let woken = (0..3).find(|worker| stage.is_woken(*worker)).expect("a job was pushed");
+            fork(&stage, 3 - forks - woken, &at, OTHER_JOB);
+            if do_tasks_wait {
+                // The first is pushed out of the slot.
+                drop((stage.spawn(at.task(TASK)), stage.spawn(async {})));
+            }
+            assert_eq!(stage.step(woken), Step::Ran);
+            let first = if do_tasks_wait { TASK } else { JOB };
+            assert_eq!(at.take(), [(woken, first)]);
+        });
+        stage.run();
+        assert_eq!(log.take().len(), if do_tasks_wait { 2 } else { 1 }, "the rest is run, too");
+    }
+}
