@@ -4,9 +4,7 @@ mod healthy;
 mod load;
 mod sick;
 
-use crate::programs::{
-    SLOW_POLLS, SLOW_SPAWNS, expect, expect_any, expect_if_fast, expect_nothing,
-};
+use crate::programs::{SLOW_POLLS, SLOW_SPAWNS, expect, expect_if_fast, expect_nothing};
 
 #[test]
 fn a_dispatcher_that_prepares_everything() {

@@ -166,7 +166,7 @@ fn loom_q7_requests_in_a_row() {
 
 #[test]
 fn loom_q7_an_answer_is_seen_with_its_data() {
-    loom::model(answer_is_seen_with_its_data);
+    with_two_preemptions(answer_is_seen_with_its_data);
 }
 
 #[test]

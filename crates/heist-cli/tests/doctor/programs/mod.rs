@@ -113,13 +113,6 @@ pub fn expect_if_fast(program: &Program, ids: &[&str]) {
     assert!(!found.is_empty() || cfg!(debug_assertions), "{}: {diagnosis:#?}", program.name);
 }
 
-/// Examines the program: one of these has to be found, and nothing else.
-pub fn expect_any(program: &Program, ids: &[&str]) {
-    let (diagnosis, found) = examined(program);
-    let is_right = !found.is_empty() && found.iter().all(|id| ids.contains(id));
-    assert!(is_right, "{}: {diagnosis:#?}", program.name);
-}
-
 /// Examines the program: nothing must be found.
 pub fn expect_nothing(program: &Program) {
     let (diagnosis, found) = examined(program);
