@@ -388,9 +388,16 @@ fn a_closure_is_not_left_by_a_thread_that_falls_asleep() {
     loom::model(falling_asleep);
 }
 
+/// For models with more steps: three preemptions take a minute or more.
+fn with_two_preemptions(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(model);
+}
+
 #[test]
 fn a_spare_has_a_thread() {
-    loom::model(a_spare_beside_a_closure);
+    with_two_preemptions(a_spare_beside_a_closure);
 }
 
 #[test]
@@ -420,7 +427,7 @@ fn closing_accounts_for_spares() {
 
 #[test]
 fn each_closure_has_a_thread() {
-    loom::model(each_has_a_thread);
+    with_two_preemptions(each_has_a_thread);
 }
 
 #[test]
@@ -445,7 +452,7 @@ fn closing_accounts_for_all() {
 
 #[test]
 fn closing_leaves_what_has_a_thread() {
-    loom::model(closing_late);
+    with_two_preemptions(closing_late);
 }
 
 #[test]
