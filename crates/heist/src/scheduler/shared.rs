@@ -9,7 +9,7 @@ use super::producer::producer;
 use super::refused::{Leftovers, one_after_the_other};
 use super::remotes::{Queues, Remote, Remotes};
 use super::seats::Seat;
-use super::spares::Spares;
+use super::spares::{NoSpares, Spares};
 use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
@@ -325,12 +325,11 @@ impl Shared {
     pub(crate) fn shut_down(&self) {
         // Release: pairs with the Acquire in is_down().
         let was_down = self.is_down.swap(true, Ordering::Release);
-        // Before any seat is closed: a spare that ends because its seat is keeps it, and must not be called to another (L7).
-        self.spares.close();
-        // Before that, too: jobs that have to be run all the same are there when workers end.
+        // First: jobs that have to be run all the same are there when workers end. What is dropped here may wait for a task.
         self.jobs.close();
+        let no_spares = self.spares.close();
         // A worker from whom the inject queue takes nothing more knows why.
-        self.seats.iter().for_each(|seat| seat.close());
+        self.close_seats(no_spares);
         // Who sleeps for a job has lent its seat to nobody from now on, and looks for what others would have done.
         self.remotes.all().for_each(|remote| remote.waiter.unpark());
         self.inject.close();
@@ -343,6 +342,11 @@ impl Shared {
         if !was_down {
             self.one_has_ended();
         }
+    }
+
+    /// Spares come no more: one that ends because its seat is closed keeps that, and must not be called to another (L7).
+    fn close_seats(&self, _: NoSpares) {
+        self.seats.iter().for_each(|seat| seat.close());
     }
 
     /// Cancels what is in the workers' queues, after the seats were closed, and what was left elsewhere; a worker

@@ -16,6 +16,10 @@ pub(super) struct Spares {
     state: Mutex<State>,
 }
 
+/// No spare will sit down any more.
+#[must_use = "seats are closed after that"]
+pub(super) struct NoSpares(());
+
 #[derive(Default)]
 struct State {
     /// Those that do not run. The lowest is taken first, so that thieves need not look far.
@@ -40,8 +44,9 @@ impl Spares {
     }
 
     /// The runtime goes down: no more spares that sit down.
-    pub(super) fn close(&self) {
+    pub(super) fn close(&self) -> NoSpares {
         self.lock().is_closed = true;
+        NoSpares(())
     }
 
     /// All that were at work have ended: no circle of those at rest and their scheduler.
@@ -147,6 +152,10 @@ impl Scheduler {
         };
         worker.stand_in(seat);
         self.spares.put_back(self, number, worker);
+        if self.seats.iter().any(|seat| seat.is_unstaffed()) {
+            // Now there is one for it.
+            self.alarm.wake();
+        }
     }
 }
 

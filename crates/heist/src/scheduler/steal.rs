@@ -119,10 +119,10 @@ impl Search {
         None
     }
 
-    /// Some other worker, if there is one.
-    pub(super) fn anybody_but(&mut self, index: usize, shared: &Shared) -> Option<usize> {
-        let count = shared.remotes.count();
-        (count > 1).then(|| (index + 1 + self.rng.below(count - 1)) % count)
+    /// Some other worker that has jobs, if there is one.
+    pub(super) fn anybody_with_jobs(&mut self, index: usize, shared: &Shared) -> Option<usize> {
+        let mut others = self.order(shared.remotes.count()).filter(|victim| *victim != index);
+        others.find(|victim| !shared.remotes[*victim].jobs.is_empty())
     }
 
     fn note_ticks(&mut self, shared: &Shared, workers: usize) {

@@ -445,7 +445,7 @@ fn f3_tasks_and_jobs_take_turns() {
 
     // Whose the tasks are. The jobs are those of worker 0, which is in a poll all the while if it has nothing else.
     for owner in [0, 1] {
-        let (stage, log) = (Stage::new(2, None, 7), Log::default());
+        let (stage, log) = (Stage::new(5, None, 7), Log::default());
         let (tasks, jobs) = (log.clone(), log.clone());
         stage.spawn(async move { spawn(&tasks) });
         assert_eq!(stage.step(owner), Step::Ran);
@@ -465,10 +465,9 @@ fn f3_tasks_and_jobs_take_turns() {
     }
 }
 
-/// L7: once the runtime closes one seat after the other, a spare that has ended on one is not called to the next. What is refused is
-/// told so before the first.
+/// L5: while the runtime goes down, and drops what will not be run, which may wait for a task, a spare can still be had for that.
 #[test]
-fn l7_no_spare_comes_when_seats_are_closed() {
+fn l5_a_spare_comes_while_jobs_are_refused() {
     use crate::scheduler::jobs::{Header, How, Job};
 
     thread_local! {
@@ -477,8 +476,11 @@ fn l7_no_spare_comes_when_seats_are_closed() {
 
     fn refuse() -> bool {
         let scheduler = &super::stage().scheduler;
-        assert!(scheduler.seats.iter().all(|seat| !seat.is_closed()));
-        IS_SPARE_TO_BE_HAD.set(Some(scheduler.spares.take(scheduler).is_some()));
+        let taken = scheduler.spares.take(scheduler);
+        IS_SPARE_TO_BE_HAD.set(Some(taken.is_some()));
+        taken.into_iter().for_each(|(number, worker)| {
+            scheduler.spares.put_back(scheduler, number, worker);
+        });
         true
     }
 
@@ -490,15 +492,25 @@ fn l7_no_spare_comes_when_seats_are_closed() {
     let job = unsafe { Job::new(ptr::NonNull::from(&HEADER)) };
     assert!(stage.scheduler.submit_job(job).is_ok());
     stage.shut_down();
-    assert_eq!(IS_SPARE_TO_BE_HAD.get(), Some(false));
+    assert_eq!(IS_SPARE_TO_BE_HAD.get(), Some(true));
+    assert!(stage.scheduler.spares.take(&stage.scheduler).is_none());
 }
 
-/// W1: who is woken by a worker with a job goes there first, though others have some, too; unless tasks wait, which come first.
+/// W1: who is woken by a worker with a job goes there first, though others have some, too; unless something waits that comes before.
 #[test]
-fn w1_a_lead_is_followed_unless_tasks_wait() {
+fn w1_a_lead_is_followed_if_nothing_comes_before() {
     const TASK: u32 = 0;
     const JOB: u32 = 1;
     const OTHER_JOB: u32 = 2;
+    const OUTSIDE_JOB: u32 = 3;
+
+    #[derive(Clone, Copy)]
+    enum Waits {
+        Nothing,
+        Ring,
+        Slot,
+        Inbox,
+    }
 
     fn fork(stage: &Stage, worker: usize, log: &Log, number: u32) {
         let log = log.clone();
@@ -507,25 +519,41 @@ fn w1_a_lead_is_followed_unless_tasks_wait() {
         });
     }
 
-    for (seed, do_tasks_wait) in (0..16).map(|seed| (seed, seed % 2 == 0)) {
-        let (stage, log) = (Stage::new(3, None, seed), Log::default());
-        stage.run();
-        let at = log.clone();
-        stage.spawn(async move {
-            let stage = super::stage();
-            let forks = stage.worker().unwrap();
-            fork(&stage, forks, &at, JOB);
-            let woken = (0..3).find(|worker| stage.is_woken(*worker)).expect("a job was pushed");
-            fork(&stage, 3 - forks - woken, &at, OTHER_JOB);
-            if do_tasks_wait {
-                // The first is pushed out of the slot.
-                drop((stage.spawn(at.task(TASK)), stage.spawn(async {})));
+    /// What comes before the job that it has been woken for, if anything does.
+    fn prepare(stage: &Stage, waits: Waits, woken: usize, log: &Log) -> u32 {
+        match waits {
+            Waits::Nothing => return JOB,
+            // The first is pushed out of the slot.
+            Waits::Ring => drop((stage.spawn(log.task(TASK)), stage.spawn(async {}))),
+            Waits::Slot => stage.act(woken, |_| drop(stage.spawn(log.task(TASK)))),
+            Waits::Inbox => {
+                let (log, handle) =
+                    (log.clone(), Handle::of_worker(&stage.players[woken].worker.local));
+                outside(|| handle.spawn_detached(move || log.ran(OUTSIDE_JOB)));
+                return OUTSIDE_JOB;
             }
-            assert_eq!(stage.step(woken), Step::Ran);
-            let first = if do_tasks_wait { TASK } else { JOB };
-            assert_eq!(at.take(), [(woken, first)]);
-        });
-        stage.run();
-        assert_eq!(log.take().len(), if do_tasks_wait { 2 } else { 1 }, "the rest is run, too");
+        }
+        TASK
+    }
+
+    for waits in [Waits::Nothing, Waits::Ring, Waits::Slot, Waits::Inbox] {
+        for seed in 0..8 {
+            let (stage, log) = (Stage::new(3, None, seed), Log::default());
+            stage.run();
+            let at = log.clone();
+            stage.spawn(async move {
+                let stage = super::stage();
+                let forks = stage.worker().unwrap();
+                fork(&stage, forks, &at, JOB);
+                let woken = (0..3).find(|worker| stage.is_woken(*worker)).expect("it pushed a job");
+                fork(&stage, 3 - forks - woken, &at, OTHER_JOB);
+                let first = prepare(&stage, waits, woken, &at);
+                assert_eq!(stage.step(woken), Step::Ran);
+                assert_eq!(at.take(), [(woken, first)]);
+            });
+            stage.run();
+            let is_one_more = !matches!(waits, Waits::Nothing);
+            assert_eq!(log.take().len(), 1 + usize::from(is_one_more), "the rest is run, too");
+        }
     }
 }
