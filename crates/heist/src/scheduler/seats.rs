@@ -9,7 +9,7 @@ mod loom_tests;
 
 use crate::canary;
 use crate::env::Parker;
-use heist_sync::{AtomicU32, AtomicU64, Barrier, Ordering};
+use heist_sync::{AtomicU64, Barrier, Ordering};
 use std::fmt;
 
 pub(super) struct Seat {
@@ -20,8 +20,6 @@ pub(super) struct Seat {
     parker: Parker,
     /// Where the home worker waits for its seat.
     return_parker: Parker,
-    /// Where the worker that sleeps here looks for a job first: the number of who has woken it, and one more; or 0. A hint.
-    lead: AtomicU32,
     barrier: Barrier,
 }
 
@@ -181,7 +179,6 @@ impl Seat {
             home,
             parker: Parker::new(),
             return_parker: Parker::new(),
-            lead: AtomicU32::new(0),
             barrier,
         }
     }
@@ -305,14 +302,6 @@ impl Seat {
         self.parker.park_in(sleep_elsewhere)
     }
 
-    /// Whom the worker that has slept here was sent to, if to anybody.
-    pub(super) fn take_lead(&self) -> Option<usize> {
-        // Relaxed: it is a hint.
-        let lead = self.lead.load(Ordering::Relaxed).checked_sub(1)?;
-        self.lead.store(0, Ordering::Relaxed);
-        Some(lead as usize)
-    }
-
     /// The worker that sleeps here would like to get up by itself.
     pub(super) fn stir(&self) {
         // Relaxed: ordered before the look at the counts by the barrier in idle.get_up(), as in come_back().
@@ -407,12 +396,6 @@ impl Seat {
                 return !word.has(DOWN);
             }
         }
-    }
-
-    /// Who sleeps here, and is woken next, finds a job with that worker, perhaps.
-    pub(super) fn set_lead(&self, worker: usize) {
-        // Relaxed: as in take_lead().
-        self.lead.store(worker as u32 + 1, Ordering::Relaxed);
     }
 
     /// Whether who sits here has to get up though nothing was submitted.

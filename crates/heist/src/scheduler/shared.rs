@@ -287,13 +287,13 @@ impl Shared {
         debug_assert!(held() <= 1, "worker {worker} holds {} seats (L7)", held());
     }
 
-    /// This worker counted as searching, and does not search any more. The last one has another begin
+    /// A worker that counted as searching does not search any more. The last one has another begin
     /// (I2).
-    pub(super) fn stop_search(&self, worker: usize) {
+    pub(super) fn stop_search(&self) {
         if self.config.thread_per_core {
             self.idle.stop_search_alone();
         } else if let Some(seat) = self.idle.stop_search() {
-            self.send(seat, worker);
+            self.wake_seat(seat);
         }
     }
 

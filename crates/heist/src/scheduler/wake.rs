@@ -54,10 +54,10 @@ impl Shared {
         }
     }
 
-    /// A job was pushed to this worker's deque, and somebody may be free.
-    pub(super) fn wake_for_job(&self, worker: usize) {
+    /// A job was pushed to a deque, and somebody may be free.
+    pub(super) fn wake_for_job(&self) {
         if let Some(seat) = self.idle.wake_one() {
-            self.send(seat, worker);
+            self.wake_seat(seat);
         } else if !self.inject.is_empty() {
             // Tasks wait, and somebody was woken or called for them, who perhaps has no core to run on.
             std::thread::yield_now();
@@ -108,12 +108,6 @@ impl Shared {
         if !self.call_spare(seat) {
             self.not_staffed(seat);
         }
-    }
-
-    /// As [`wake_seat`](Self::wake_seat); who sleeps there looks for jobs of this worker first.
-    pub(super) fn send(&self, seat: usize, worker: usize) {
-        self.seats[seat].set_lead(worker);
-        self.wake_seat(seat);
     }
 
     /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one. A spare may

@@ -331,10 +331,7 @@ impl Local {
         loop {
             match self.step() {
                 Step::Ran => {}
-                Step::Idle => {
-                    self.idle(|| false);
-                    let _ = self.follow_lead();
-                }
+                Step::Idle => self.idle(|| false),
                 end => return end,
             }
         }
@@ -498,7 +495,7 @@ impl Local {
     fn found(&self) {
         if self.is_searching.take() {
             self.next_tick();
-            self.scheduler.stop_search(self.index);
+            self.scheduler.stop_search();
         }
     }
 

@@ -137,7 +137,7 @@ impl Local {
         if is_rung {
             self.jobs.false_alarms.set(0);
             self.with_deque(deque::Owner::share);
-            self.scheduler.wake_for_job(self.index);
+            self.scheduler.wake_for_job();
         }
     }
 
@@ -339,16 +339,6 @@ impl Local {
             search.anybody_with_jobs(self.index, &self.scheduler)
         };
         victim.is_some_and(|victim| self.step_job_of(victim))
-    }
-
-    /// It has slept, and was perhaps woken by a worker with a job. Where nothing comes before that (W1) it goes there at once: all that a step looks
-    /// at would have to come from memory. Whether it has run one.
-    pub(super) fn follow_lead(&self) -> bool {
-        let Some(worker) = self.seat().take_lead() else { return false };
-        let is_free = self.is_searching.get() && self.seat().is_undisturbed(self.number());
-        let has_own = || self.remote().has_own() || self.remote().own.lifo.has_task();
-        let is_first = || !has_own() && !self.scheduler.has_work_but_in_deques();
-        is_free && is_first() && self.step_job_of(worker)
     }
 
     fn step_job_of(&self, victim: usize) -> bool {

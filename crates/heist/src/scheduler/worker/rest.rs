@@ -87,7 +87,7 @@ impl Local {
             if is_woken || brings {
                 self.get_up_from(lying, is_woken);
                 self.until_turn.set(self.core.borrow().pace.interval());
-                harvest.into_iter().filter(|_| brings).for_each(|harvest| _ = harvest.deliver());
+                harvest.into_iter().for_each(|harvest| _ = harvest.deliver());
                 return;
             }
             // A timer has come that is due before the one it slept for, or nothing at all.

@@ -89,7 +89,7 @@ impl Local {
 
     fn stop_search(&self) {
         if self.is_searching.take() {
-            self.scheduler.stop_search(self.index);
+            self.scheduler.stop_search();
         }
     }
 

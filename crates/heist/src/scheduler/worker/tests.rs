@@ -172,9 +172,6 @@ impl Stage {
         if let Some(lying) = player.lying.take() {
             assert!(local.seat().try_sleep());
             local.get_up(lying);
-            if self.act(index, Local::follow_lead) {
-                return Step::Ran;
-            }
         }
         if player.is_unseated.get() {
             player.is_unseated.set(!self.takes_seat(local));
@@ -187,8 +184,13 @@ impl Stage {
             }
             return Step::Idle;
         }
-        let step = self.act(index, Local::step);
+        self.stepping.borrow_mut().push(index);
+        let step = {
+            let _here = Here::enter(local);
+            local.step()
+        };
         player.is_tired.set(step == Step::Idle);
+        self.stepping.borrow_mut().pop();
         if step == Step::Unseated {
             player.is_unseated.set(true);
             if local.is_spare() {
@@ -196,18 +198,6 @@ impl Stage {
             }
         }
         step
-    }
-
-    /// Something that a worker does on its thread.
-    fn act<R>(&self, index: usize, act: impl FnOnce(&Local) -> R) -> R {
-        let local = &self.players[index].worker.local;
-        self.stepping.borrow_mut().push(index);
-        let done = {
-            let _here = Here::enter(local);
-            act(local)
-        };
-        self.stepping.borrow_mut().pop();
-        done
     }
 
     /// As its thread would, without waiting.
