@@ -302,7 +302,12 @@ impl Idle {
     }
 
     pub(super) fn is_anybody_searching(&self) -> bool {
-        Counts(self.counts.load(Ordering::Relaxed)).searching() > 0
+        self.searching() > 0
+    }
+
+    /// How many search.
+    pub(super) fn searching(&self) -> u32 {
+        Counts(self.counts.load(Ordering::Relaxed)).searching()
     }
 
     /// A searcher has found something, in a runtime in which nobody can take what is another's.
