@@ -35,6 +35,8 @@ pub(super) struct Jobs {
     pub(super) is_at_one: Cell<bool>,
     /// The worker's tick after the last one that was.
     ended_at: Cell<u32>,
+    /// Whether that one was stolen.
+    was_stolen: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
 }
@@ -49,6 +51,7 @@ impl Jobs {
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
+            was_stolen: Cell::new(false),
             is_on_detour: Cell::new(false),
         }
     }
@@ -368,6 +371,7 @@ impl Local {
             self.come_back();
         }
         self.jobs.ended_at.set(self.tick.get());
+        self.jobs.was_stolen.set(first != Origin::Here);
     }
 
     /// What it would come to next if it began a new step: another job of its own, or of who had the first one. Its seat is
@@ -401,6 +405,11 @@ impl Local {
     pub(super) fn was_just_at_job(&self) -> bool {
         // One step finds nothing, and its tick is odd from then on.
         self.tick.get().wrapping_sub(self.jobs.ended_at.get()) <= 3
+    }
+
+    /// The same, and that job came from outside, or was its own.
+    pub(super) fn was_just_at_unstolen_job(&self) -> bool {
+        self.was_just_at_job() && !self.jobs.was_stolen.get()
     }
 
     /// While it is at a job its seat can be had for tasks; at once if some wait (F3).

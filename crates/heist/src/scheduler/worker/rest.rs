@@ -23,9 +23,10 @@ const YIELDS: u32 = 8;
 /// been the last time. Guessed.
 const NAP: Duration = Duration::from_micros(20);
 
-/// So long a worker that comes from a job waits before it lies down, if its last sleep was a nap and nobody else looks for something: who
-/// has called from outside may do so again at once, and a sleep and a wake-up take as long. Guessed; with one worker, calls one after the other
-/// take 0.55 times as long (`install_small`, `par_iter_small` of `rayon-bench`). More than one that waits would have the core that the caller needs.
+/// So long a worker that comes from a job that was not stolen waits before it lies down, if its last sleep was a nap and nobody else looks for
+/// something: who has called from outside may do so again at once, and a sleep and a wake-up take as long. Guessed; with one worker, calls one
+/// after the other take 0.55 times as long (`install_small`, `par_iter_small` of `rayon-bench`). More than one that waits would have the core
+/// that the caller needs, and thieves that did so made `tick` slower.
 const LINGER: Duration = NAP;
 
 /// A sleep that was none: about what a system call takes. Guessed.
@@ -123,7 +124,8 @@ impl Local {
             false => 0,
         };
         let is_alone = || self.scheduler.idle.searching() <= u32::from(self.is_searching.get());
-        let lingers = was_at_job && self.naps.get() && self.takes_jobs() && is_alone();
+        let lingers =
+            self.was_just_at_unstolen_job() && self.naps.get() && self.takes_jobs() && is_alone();
         let since = Clock::now();
         let goes_on = |look: &u32| *look < looks || lingers && Clock::now().since(since) < LINGER;
         (0..).take_while(goes_on).any(|_| {
