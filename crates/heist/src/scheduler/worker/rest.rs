@@ -126,8 +126,9 @@ impl Local {
         let is_alone = || self.scheduler.idle.searching() <= u32::from(self.is_searching.get());
         let lingers =
             self.was_just_at_unstolen_job() && self.naps.get() && self.takes_jobs() && is_alone();
-        let since = Clock::now();
-        let goes_on = |look: &u32| *look < looks || lingers && Clock::now().since(since) < LINGER;
+        let since = lingers.then(Clock::now);
+        let is_soon = || since.is_some_and(|since| Clock::now().since(since) < LINGER);
+        let goes_on = |look: &u32| *look < looks || is_soon();
         (0..).take_while(goes_on).any(|_| {
             if waits {
                 wait_a_moment();
