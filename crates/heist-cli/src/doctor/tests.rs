@@ -234,6 +234,22 @@ fn all_io_at_one_reactor_is_told() {
     assert_eq!(ids(&io(9).examine()), [""; 0]);
 }
 
+/// All events arrive at one reactor, and another worker takes half of the tasks, most of them after the first is done.
+#[test]
+fn io_at_one_reactor_whose_tasks_are_stolen_is_healthy() {
+    let mut script = Script::default();
+    for round in 0..300 {
+        let start = 1 + round * 100;
+        script.on(0, start, EventKind::IoHarvest { events: 4 });
+        (0..4).for_each(|task| script.wake(0, start, task));
+        for (worker, from, task) in [(0, 0, 0), (0, 24, 1), (1, 30, 2), (1, 54, 3)] {
+            let polled = (start + from, start + from + 23);
+            script.poll(worker, polled, task, Outcome::Waits);
+        }
+    }
+    assert_eq!(ids(&script.examine()), [""; 0]);
+}
+
 /// A worker that is woken and comes late is the machine's fault.
 #[test]
 fn imbalance_is_not_judged_without_cores() {

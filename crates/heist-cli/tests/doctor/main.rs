@@ -4,7 +4,9 @@
 mod programs;
 mod unseen;
 
-use programs::{SLOW_SPAWNS, expect, expect_if_fast, expect_nothing, healthy, sick};
+use programs::{
+    SLOW_POLLS, SLOW_SPAWNS, alone, expect, expect_if_fast, expect_nothing, healthy, sick,
+};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -58,7 +60,7 @@ fn ping_pong() {
 
 #[test]
 fn inject_pressure() {
-    expect(&sick::INJECT, "inject-pressure", &[]);
+    expect_if_fast(&sick::INJECT, &["inject-pressure", SLOW_POLLS]);
 }
 
 #[test]
@@ -94,6 +96,7 @@ fn healthy_programs_are_healthy() {
 }
 
 fn heist(args: &[&str]) -> Output {
+    let _stage = alone();
     Command::new(env!("CARGO_BIN_EXE_heist")).args(args).output().expect("the program starts")
 }
 
@@ -244,6 +247,7 @@ fn the_demo_shows_each_phase_and_what_doctor_says() {
 /// `heist | head -1`.
 #[test]
 fn a_reader_who_goes_away_is_no_error() {
+    let _stage = alone();
     let mut command = Command::new(env!("CARGO_BIN_EXE_heist"));
     let mut demo = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(demo.stdout.take());

@@ -36,6 +36,8 @@ const SPAWNER: f64 = 0.9;
 const SPAWNER_BUSY: f64 = 0.5;
 /// Pinned tasks take most of the time. Guessed.
 const MOST: f64 = 0.6;
+/// One worker has nearly all of the work: others that take more of it than this are no bystanders. Guessed.
+const ONE_WORKER: f64 = 0.75;
 /// One reactor has nearly all events. Guessed.
 const HARVESTED: f64 = 0.9;
 const EVENTS: u64 = 500;
@@ -92,6 +94,7 @@ impl Detector for Imbalance {
         let cause = io_affinity(picture)
             .filter(|_| has_cores)
             .or_else(|| self.pinned(picture, texts))
+            .filter(|_| is_one_workers(picture))
             .or_else(|| too_short(picture))
             .or_else(|| self.one_spawner(picture, texts))
             .or_else(|| self.one_task(picture, texts));
@@ -163,6 +166,12 @@ impl Imbalance {
             .tasks([picture.task_ref(task, place, texts)]);
         Some(finding)
     }
+}
+
+/// Who takes its turns with others may be alone at work, too: what ties the work to one worker is not what is wrong then.
+fn is_one_workers(picture: &Picture) -> bool {
+    let most = picture.lanes.iter().map(|lane| lane.busy).max().unwrap_or_default();
+    share_of_time(most, picture.busy()) >= ONE_WORKER
 }
 
 fn io_affinity(picture: &Picture) -> Option<Finding> {

@@ -6,10 +6,10 @@ pub mod sick;
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{JoinHandle, yield_now};
 use heist::trace::{Config, Trace};
-use heist_cli::doctor::{Diagnosis, examine};
+use heist_cli::doctor::examine;
 use rustix::time::{ClockId, clock_gettime};
 use std::hint;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A program: its runtime and what it does there.
@@ -27,10 +27,9 @@ impl Program {
         Program { name, build: |_| (), run, end: || () }
     }
 
-    /// Runs it, alone, and gives back what was recorded: what is wrong with a program shows in how long things take.
+    /// Runs it, alone, and gives back what was recorded.
     pub fn record(&self) -> Vec<u8> {
-        static STAGE: Mutex<()> = Mutex::new(());
-        let _alone = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _stage = alone();
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(2).enable_all().trace(Config::new().capacity(4 << 20));
         (self.build)(&mut builder);
@@ -45,6 +44,12 @@ impl Program {
     pub fn trace(&self) -> Trace {
         Trace::from_bytes(self.record()).expect("what was written can be read")
     }
+}
+
+/// Until this is dropped no other program of these tests runs: what is wrong with one shows in how long things take.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static STAGE: Mutex<()> = Mutex::new(());
+    STAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Computes for so many microseconds of CPU time: on a busy machine, too, it is as much as elsewhere.
@@ -80,18 +85,28 @@ pub async fn all<T>(tasks: Vec<JoinHandle<T>>) {
     }
 }
 
-fn examined(program: &Program) -> (Diagnosis, Vec<&'static str>) {
-    let diagnosis = examine(&program.trace()).expect("a trace of one's own can be read");
-    let ids = diagnosis.findings.iter().map(|finding| finding.id).collect();
-    (diagnosis, ids)
+/// So often at most a program is tried: what the machine does beside it may show in a trace, too.
+const TRIES: usize = 3;
+
+/// Runs the program and examines it, until all that is found is right.
+fn judge(program: &Program, is_right: impl Fn(&[&str]) -> bool) {
+    let wrong = |_| {
+        let trace = program.trace();
+        // To examine a trace is work for a core, which the next program may need.
+        let _stage = alone();
+        let diagnosis = examine(&trace).expect("a trace of one's own can be read");
+        let found: Vec<_> = diagnosis.findings.iter().map(|finding| finding.id).collect();
+        (!is_right(&found)).then_some(diagnosis)
+    };
+    let wrong: Vec<_> = (0..TRIES).map_while(wrong).collect();
+    assert!(wrong.len() < TRIES, "{}: {wrong:#?}", program.name);
 }
 
 /// Examines the program: the finding `id` has to be there, and none but those that may `follow`.
 pub fn expect(program: &Program, id: &str, follow: &[&str]) {
-    let (diagnosis, found) = examined(program);
-    assert!(found.contains(&id), "{}: {diagnosis:#?}", program.name);
-    let others: Vec<_> = found.iter().filter(|&&f| f != id && !follow.contains(&f)).collect();
-    assert!(others.is_empty(), "{}: also {others:?}: {diagnosis:#?}", program.name);
+    judge(program, |found| {
+        found.contains(&id) && found.iter().all(|f| *f == id || follow.contains(f))
+    });
 }
 
 /// What is found in place of tasks that are too short where spawns are not optimised: that they take longer.
@@ -107,14 +122,13 @@ const fn slow(id: &'static str) -> &'static str {
 /// Examines the program, which is about how long something takes that the runtime does: one of these has to be found, and nothing
 /// else. Where the runtime is not optimised that takes several times as long: there it is enough that nothing else is found.
 pub fn expect_if_fast(program: &Program, ids: &[&str]) {
-    let (diagnosis, found) = examined(program);
-    let is_right = found.iter().all(|id| ids.contains(id));
-    assert!(is_right, "{}: {diagnosis:#?}", program.name);
-    assert!(!found.is_empty() || cfg!(debug_assertions), "{}: {diagnosis:#?}", program.name);
+    let may_be_nothing = cfg!(debug_assertions);
+    judge(program, |found| {
+        found.iter().all(|id| ids.contains(id)) && (may_be_nothing || !found.is_empty())
+    });
 }
 
 /// Examines the program: nothing must be found.
 pub fn expect_nothing(program: &Program) {
-    let (diagnosis, found) = examined(program);
-    assert!(found.is_empty(), "{}: {diagnosis:#?}", program.name);
+    judge(program, |found| found.is_empty());
 }

@@ -65,7 +65,7 @@ pub const BOTTLENECK: Program = Program {
             for client in 0..16 {
                 let requests = requests.clone();
                 spawn(async move {
-                    for number in 0..100 {
+                    for number in 0..50 {
                         let (answer, answered) = oneshot::channel();
                         requests.send((client * number, answer)).await.unwrap();
                         answered.await.unwrap();
@@ -75,7 +75,7 @@ pub const BOTTLENECK: Program = Program {
             drop(requests);
             let serve = spawn(async move {
                 while let Some((number, answer)) = mailbox.recv().await {
-                    burn(120);
+                    burn(240);
                     answer.send(number + 1).unwrap();
                 }
             });
