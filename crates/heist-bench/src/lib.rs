@@ -13,7 +13,7 @@
 //! - [`mod@bench`], [`mod@unit`], [`tally`]: what a bench is made of
 //! - [`alloc`]: the allocator under all of it
 //! - [`run`], [`order`], [`calibrate`]: the measurement
-//! - [`stats`], [`report`], [`progress`]: what comes out of it
+//! - [`report`], [`progress`]: what comes out of it
 
 pub mod alloc;
 pub mod bench;
@@ -27,6 +27,5 @@ pub mod report;
 pub mod role;
 pub mod run;
 pub mod select;
-pub mod stats;
 pub mod tally;
 pub mod unit;

@@ -7,8 +7,8 @@ use crate::bench::{Bench, Fault, Pace, Row, Runtime, Sample, Setup, Subject};
 use crate::calibrate;
 use crate::error::Error;
 use crate::order;
-use crate::stats::Stats;
 use crate::unit::Unit;
+use heist_testing::stats::{Interval, Stats};
 
 /// How a run samples, the same for all of its benches.
 #[derive(Debug, Clone, Copy)]
@@ -25,14 +25,23 @@ pub struct Measured {
     /// The row's name.
     pub bench: &'static str,
     pub unit: Unit,
-    pub sides: Vec<(Runtime, Stats)>,
+    pub sides: Vec<Side>,
+}
+
+/// What one side of a row came to.
+#[derive(Debug, Clone, Copy)]
+pub struct Side {
+    pub runtime: Runtime,
+    pub stats: Stats,
+    /// Where the ratio to it lies, by the ratios of the rounds. None for heist itself, or of too few rounds.
+    pub sure: Option<Interval>,
 }
 
 impl Measured {
     /// How many times faster heist is than `peer`; None for heist itself.
     pub fn ratio(&self, peer: Runtime) -> Option<f64> {
         let median = |wanted| {
-            self.sides.iter().find(|(runtime, _)| *runtime == wanted).map(|(_, stats)| stats.median)
+            self.sides.iter().find(|side| side.runtime == wanted).map(|side| side.stats.median)
         };
         if peer == Runtime::Heist {
             return None;
@@ -61,12 +70,30 @@ pub fn measure(bench: &Bench, plan: &Plan, mut step: impl FnMut()) -> Result<Vec
             step();
         }
     }
+    let runtimes: Vec<_> = bench.runtimes().collect();
     let measured = |(row, samples): (&Row, Vec<Vec<f64>>)| Measured {
         bench: row.name,
         unit: row.unit,
-        sides: bench.runtimes().zip(samples.iter().map(|values| Stats::of(values))).collect(),
+        sides: sides(&runtimes, row.unit, &samples),
     };
     Ok(bench.rows.iter().zip(samples).map(measured).collect())
+}
+
+/// What the samples of each runtime came to, which belong together round by round: the machine is in the same mood for all of one.
+fn sides(runtimes: &[Runtime], unit: Unit, samples: &[Vec<f64>]) -> Vec<Side> {
+    let heist = runtimes.iter().position(|runtime| *runtime == Runtime::Heist);
+    let sure = |values: &[f64]| {
+        let rounds = samples[heist?].iter().zip(values);
+        let ratios: Option<Vec<f64>> =
+            rounds.map(|(heist, peer)| unit.ratio(*heist, *peer)).collect();
+        Interval::of_median(&ratios?)
+    };
+    let side = |(&runtime, values): (&Runtime, &Vec<f64>)| Side {
+        runtime,
+        stats: Stats::of(values),
+        sure: sure(values).filter(|_| runtime != Runtime::Heist),
+    };
+    runtimes.iter().zip(samples).map(side).collect()
 }
 
 /// A bench with all of its sides set up.
@@ -206,7 +233,7 @@ mod tests {
         let measured = measure(&bench, &plan(3), || ()).unwrap();
         let found: Vec<_> = measured
             .iter()
-            .map(|row| (row.bench, row.unit, row.sides[0].1.median, row.sides[1].1.median))
+            .map(|row| (row.bench, row.unit, row.sides[0].stats.median, row.sides[1].stats.median))
             .collect();
         assert_eq!(found, [("test", Unit::Ns, 2.0, 20.0), ("test_p99", Unit::Us, 3.0, 30.0)]);
     }
@@ -222,14 +249,23 @@ mod tests {
 
     #[test]
     fn ratios_compare_medians() {
-        let stats = |median| Stats { median, p10: 0.0, p90: 0.0, samples: 1 };
-        let measured = Measured {
-            bench: "test",
-            unit: Unit::Ns,
-            sides: vec![(Runtime::Heist, stats(2.0)), (Runtime::St3, stats(3.0))],
-        };
+        let sides = sides(&[Runtime::Heist, Runtime::St3], Unit::Ns, &[vec![2.0], vec![3.0]]);
+        let measured = Measured { bench: "test", unit: Unit::Ns, sides };
         assert_eq!(measured.ratio(Runtime::St3), Some(1.5));
         assert_eq!(measured.ratio(Runtime::Heist), None);
         assert_eq!(measured.ratio(Runtime::Crossbeam), None);
+    }
+
+    /// A machine that is three times as slow in some rounds shows in the spread of each side, and not in that of the ratios.
+    #[test]
+    fn what_is_sure_of_a_ratio_comes_from_rounds() {
+        let heist: Vec<f64> = (0..20).map(|round| f64::from(1 + round % 3)).collect();
+        let peer: Vec<f64> = heist.iter().map(|time| time * 1.5).collect();
+        let runtimes = [Runtime::Crossbeam, Runtime::Heist];
+        let found = sides(&runtimes, Unit::Ns, &[peer.clone(), heist.clone()]);
+        assert_eq!(found[0].sure, Some(Interval { low: 1.5, high: 1.5 }));
+        assert_eq!(found[1].sure, None);
+        let few = sides(&runtimes, Unit::Ns, &[peer[..5].to_vec(), heist[..5].to_vec()]);
+        assert_eq!(few[0].sure, None);
     }
 }

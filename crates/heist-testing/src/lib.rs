@@ -1,4 +1,5 @@
-//! What the tests and benchmarks of heist share: how much to run, and with which random numbers.
+//! What the tests and benchmarks of heist share: how much to run, with which random numbers, and what samples
+//! come to.
 //!
 //! | variable | what |
 //! |---|---|
@@ -7,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod rng;
+pub mod stats;
 
 pub use rng::Rng;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use heist_testing::stats::{Interval, Stats};
 
 /// Measures rayon on heist's workers beside rayon on its own, program by program
 #[derive(Debug, clap::Args)]
@@ -41,23 +42,24 @@ fn run(args: &Args) -> Result<()> {
     };
     println!("{} samples a side, interleaved; a ratio above 1 means heist is better", args.samples);
     println!(
-        "{:<22}{:>12}{:>22}{:>12}{:>22}{:>9}",
-        "", "heist", "p10-p90", "rayon", "p10-p90", "ratio"
+        "{:<22}{:>12}{:>22}{:>12}{:>22}{:>9}{:>14}",
+        "", "heist", "p10-p90", "rayon", "p10-p90", "ratio", "95 % sure"
     );
     for name in names {
         let mut times = [vec![], vec![]];
         for sample in 0..=args.samples {
-            for (side, times) in sides.iter_mut().zip(&mut times) {
-                let time = side.time(&name)?;
+            // Each goes first as often as the other.
+            for turn in [sample % 2, (sample + 1) % 2] {
+                let time = sides[turn].time(&name)?;
                 // The first is for caches and threads.
                 if sample > 0 {
-                    times.push(time);
+                    times[turn].push(time);
                 }
             }
         }
-        let [heist, rayon] = times.map(Spread::new);
-        let ratio = rayon.median / heist.median;
-        println!("{name:<22}{heist}{rayon}{ratio:>8.2}x");
+        let (ratio, sure) = ratio(&times);
+        let [heist, rayon] = times.map(|times| shown(&Stats::of(&times)));
+        println!("{name:<22}{heist}{rayon}{ratio:>8.2}x{sure:>14}");
     }
     Ok(())
 }
@@ -154,26 +156,19 @@ fn manifest_of(root: &Path, side: &str) -> String {
     )
 }
 
-/// In nanoseconds.
-struct Spread {
-    median: f64,
-    p10: f64,
-    p90: f64,
+/// Of nanoseconds.
+fn shown(stats: &Stats) -> String {
+    let [median, p10, p90] = [stats.median, stats.p10, stats.p90].map(|nanos| nanos / 1e6);
+    format!("{median:>9.3} ms{:>22}", format!("{p10:.3}-{p90:.3} ms"))
 }
 
-impl Spread {
-    fn new(mut times: Vec<f64>) -> Self {
-        times.sort_by(f64::total_cmp);
-        let at = |percent: usize| times[(times.len() - 1) * percent / 100];
-        Spread { median: at(50), p10: at(10), p90: at(90) }
-    }
-}
-
-impl std::fmt::Display for Spread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [median, p10, p90] = [self.median, self.p10, self.p90].map(|nanos| nanos / 1e6);
-        write!(f, "{:>9.3} ms{:>22}", median, format!("{p10:.3}-{p90:.3} ms"))
-    }
+/// How many times as fast heist is, and between which ratios it is with 95 % confidence: by the ratios of samples that were taken one
+/// right after the other, which the moods of the machine do not touch.
+fn ratio([heist, rayon]: &[Vec<f64>; 2]) -> (f64, String) {
+    let ratios: Vec<f64> = heist.iter().zip(rayon).map(|(heist, rayon)| rayon / heist).collect();
+    let sure = Interval::of_median(&ratios);
+    let sure = sure.map(|sure| format!("{:.3}-{:.3}", sure.low, sure.high)).unwrap_or_default();
+    (Stats::of(rayon).median / Stats::of(heist).median, sure)
 }
 
 #[cfg(test)]
@@ -193,8 +188,10 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_has_its_median_in_the_middle() {
-        let spread = Spread::new((0..=100).rev().map(f64::from).collect());
-        assert_eq!((spread.p10, spread.median, spread.p90), (10.0, 50.0, 90.0));
+    fn what_is_sure_of_a_ratio_comes_from_pairs() {
+        let heist: Vec<f64> = (0..20).map(|sample| f64::from(1 + sample % 3)).collect();
+        let rayon = heist.iter().map(|time| time * 1.5).collect();
+        assert_eq!(ratio(&[heist, rayon]), (1.5, "1.500-1.500".to_owned()));
+        assert_eq!(ratio(&[vec![1.0], vec![2.0]]), (2.0, String::new()));
     }
 }

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use crate::alloc;
 use crate::bench::{Bench, Runtime};
-use crate::run::{Measured, Plan};
-use crate::stats::{Stats, geometric_mean};
+use crate::run::{Measured, Plan, Side};
+use heist_testing::stats::{Stats, geometric_mean};
 
 /// The widths of the columns of names, which are known before the first result is.
 pub struct Table {
@@ -38,31 +38,34 @@ impl Table {
         )?;
         writeln!(
             out,
-            "\n{:width$}  {:<runtimes$} {:>10} {:<6} {:>21}  {:>7}",
+            "\n{:width$}  {:<runtimes$} {:>10} {:<6} {:>21}  {:>7}  {:>11}",
             "bench",
             "runtime",
             "median",
             "",
             "p10–p90",
             "ratio",
+            "95 % sure",
             width = self.name_width,
             runtimes = self.runtime_width
         )
     }
 
     pub fn rows(&self, out: &mut dyn Write, measured: &Measured) -> io::Result<()> {
-        for (line, (runtime, stats)) in measured.sides.iter().enumerate() {
+        for (line, Side { runtime, stats, sure }) in measured.sides.iter().enumerate() {
             let name = if line == 0 { measured.bench } else { "" };
             let ratio = match measured.ratio(*runtime) {
                 Some(ratio) => format!("{ratio:.2}x"),
                 None if *runtime == Runtime::Heist => String::new(),
                 None => "–".to_owned(),
             };
+            let sure = sure.map(|sure| format!("{:.2}–{:.2}", sure.low, sure.high));
             let row = format!(
-                "{name:width$}  {runtime:<runtimes$} {:>10} {:<6} {:>21}  {ratio:>7}",
+                "{name:width$}  {runtime:<runtimes$} {:>10} {:<6} {:>21}  {ratio:>7}  {:>11}",
                 number(stats.median),
                 measured.unit,
                 spread(stats),
+                sure.unwrap_or_default(),
                 width = self.name_width,
                 runtimes = self.runtime_width
             );
@@ -103,7 +106,7 @@ struct Standing {
 fn standings(results: &[Measured]) -> Vec<(Runtime, Standing)> {
     let mut ratios = BTreeMap::<Runtime, Vec<(f64, &'static str)>>::new();
     for measured in results {
-        for (runtime, _) in &measured.sides {
+        for Side { runtime, .. } in &measured.sides {
             if let Some(ratio) = measured.ratio(*runtime) {
                 ratios.entry(*runtime).or_default().push((ratio, measured.bench));
             }
@@ -147,10 +150,13 @@ pub fn list(out: &mut dyn Write, benches: &[Bench]) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::unit::Unit;
+    use heist_testing::stats::Interval;
 
     fn measured(bench: &'static str, unit: Unit, medians: &[(Runtime, f64)]) -> Measured {
-        let side = |(runtime, median): &(Runtime, f64)| {
-            (*runtime, Stats { median: *median, p10: median - 0.5, p90: median + 0.5, samples: 3 })
+        let side = |&(runtime, median): &(Runtime, f64)| {
+            let stats = Stats { median, p10: median - 0.5, p90: median + 0.5, samples: 3 };
+            let sure = Interval { low: 0.9, high: 1.1 };
+            Side { runtime, stats, sure: (runtime == Runtime::Crossbeam).then_some(sure) }
         };
         Measured { bench, unit, sides: medians.iter().map(side).collect() }
     }
@@ -174,7 +180,7 @@ mod tests {
             fields,
             [
                 vec!["a", "heist", "2.00", "ns", "1.50–2.50"],
-                vec!["crossbeam", "8.00", "ns", "7.50–8.50", "4.00x"],
+                vec!["crossbeam", "8.00", "ns", "7.50–8.50", "4.00x", "0.90–1.10"],
                 vec!["st3", "3.00", "ns", "2.50–3.50", "1.50x"],
             ]
         );

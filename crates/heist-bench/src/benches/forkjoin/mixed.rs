@@ -19,9 +19,9 @@ use super::spin::Spin;
 use super::{Pool, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
 use crate::benches::runtimes::AsyncRuntime;
-use crate::stats;
 use crate::tally::{Mismatch, Tally};
 use crate::unit::Unit;
+use heist_testing::stats;
 
 const REQUESTS: u64 = 500;
 const EVERY: Duration = Duration::from_micros(500);

@@ -12,8 +12,8 @@ use super::sides::{Chili, Heist, Rayon, Sequential};
 use super::spin::Spin;
 use super::{Pool, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
-use crate::stats;
 use crate::unit::Unit;
+use heist_testing::stats;
 
 const TICKS: u64 = 30;
 const EVERY: Duration = Duration::from_millis(10);

@@ -9,8 +9,8 @@ use super::threads::{self, Tid};
 use super::turns::Yielding;
 use super::{AsyncRuntime, Story, on_worker, sides, subject};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
-use crate::stats::Stats;
 use crate::unit::Unit;
+use heist_testing::stats::Stats;
 
 const STALLS: u64 = 100;
 

@@ -15,8 +15,8 @@ use super::blockade::{Blockade, Hold};
 use super::{AsyncRuntime, Story, bench, go};
 use crate::bench::{Bench, Fault, Runtime, Sample, Setup};
 use crate::benches::foreign::program::Program;
-use crate::stats;
 use crate::unit::Unit;
+use heist_testing::stats;
 
 const TICK: Duration = Duration::from_millis(1);
 

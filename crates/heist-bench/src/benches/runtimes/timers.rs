@@ -14,8 +14,8 @@ use tokio::sync::Barrier;
 use super::roll::RollCall;
 use super::{AsyncRuntime, Story, on_worker, sides, subject};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
-use crate::stats;
 use crate::unit::Unit;
+use heist_testing::stats;
 
 /// A runtime with timers.
 pub trait KeepsTime: AsyncRuntime {

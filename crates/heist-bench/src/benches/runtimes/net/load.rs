@@ -23,7 +23,7 @@ use crate::bench::{Fault, Sample};
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::run::{output_within, said};
 use crate::role::Role;
-use crate::stats;
+use heist_testing::stats;
 
 #[derive(Debug, Clone, Copy, PartialEq, clap::Args)]
 #[group(skip)]
