@@ -21,6 +21,10 @@ pub struct Args {
     samples: usize,
 }
 
+/// So many samples are of one process. Some of what makes it fast or slow is drawn by lot when it starts, as where its memory lies: each
+/// of a hundred samples in a row was 4 % off in one process, and none in the next.
+const BATCH: usize = 10;
+
 pub fn main(args: &Args) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,9 +39,12 @@ fn run(args: &Args) -> Result<()> {
     ensure!(args.samples > 0, "--samples must be 1 or more");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = root.canonicalize().context("cannot find the repository")?;
-    let mut sides = [Side::start(&root, "heist")?, Side::start(&root, "rayon")?];
+    let programs = [build(&root, "heist")?, build(&root, "rayon")?];
+    let start = || -> Result<[Side; 2]> {
+        Ok([Side::start("heist", &programs[0])?, Side::start("rayon", &programs[1])?])
+    };
     let names = match args.programs.as_slice() {
-        [] => sides[0].ask("?")?.split(' ').map(str::to_owned).collect(),
+        [] => start()?[0].ask("?")?.split(' ').map(str::to_owned).collect(),
         chosen => chosen.to_vec(),
     };
     println!("{} samples a side, interleaved; a ratio above 1 means heist is better", args.samples);
@@ -47,19 +54,32 @@ fn run(args: &Args) -> Result<()> {
     );
     for name in names {
         let mut times = [vec![], vec![]];
-        for sample in 0..=args.samples {
-            // Each goes first as often as the other.
-            for turn in [sample % 2, (sample + 1) % 2] {
-                let time = sides[turn].time(&name)?;
-                // The first is for caches and threads.
-                if sample > 0 {
-                    times[turn].push(time);
-                }
-            }
+        for batch in 0..args.samples.div_ceil(BATCH) {
+            let left = args.samples - batch * BATCH;
+            measure(&mut start()?, &name, left.min(BATCH), &mut times)?;
         }
         let (ratio, sure) = ratio(&times);
         let [heist, rayon] = times.map(|times| shown(&Stats::of(&times)));
         println!("{name:<22}{heist}{rayon}{ratio:>8.2}x{sure:>14}");
+    }
+    Ok(())
+}
+
+/// Asks both sides in turns. Each goes first as often as the other.
+fn measure(
+    sides: &mut [Side; 2],
+    program: &str,
+    samples: usize,
+    times: &mut [Vec<f64>; 2],
+) -> Result<()> {
+    for sample in 0..=samples {
+        for turn in [sample % 2, (sample + 1) % 2] {
+            let time = sides[turn].time(program)?;
+            // The first is for caches and threads.
+            if sample > 0 {
+                times[turn].push(time);
+            }
+        }
     }
     Ok(())
 }
@@ -73,8 +93,8 @@ struct Side {
 }
 
 impl Side {
-    fn start(root: &Path, name: &'static str) -> Result<Self> {
-        let mut child = Command::new(build(root, name)?)
+    fn start(name: &'static str, program: &Path) -> Result<Self> {
+        let mut child = Command::new(program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -21,8 +21,7 @@ pub(super) struct StackJob<F, R> {
 }
 
 impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
-    const HOW: How =
-        How { run: Self::run_stolen, refuse: |_| false, is_framed: true, scope: |_| None };
+    const HOW: How = How { run: Self::run_stolen, refuse: |_| false, is_framed: true, scope: None };
 
     /// To be pushed there.
     #[inline(always)]

@@ -71,8 +71,12 @@ pub(super) unsafe fn new_on<W: Work>(local: &Local, work: W) -> Job {
 }
 
 impl<W: Work> HeapJob<W> {
-    const HOW_IN_ARENA: How =
-        How { run: Self::run_in_arena, refuse: |_| false, is_framed: false, scope: Self::scope };
+    const HOW_IN_ARENA: How = How {
+        run: Self::run_in_arena,
+        refuse: |_| false,
+        is_framed: false,
+        scope: Some(Self::scope),
+    };
 
     /// # Safety
     /// As [`Job::new`] was promised.
@@ -86,7 +90,7 @@ impl<W: Work> HeapJob<W> {
     }
 
     const HOW: How =
-        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: Self::scope };
+        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: Some(Self::scope) };
 
     /// # Safety
     /// As [`Job::new`] was promised.

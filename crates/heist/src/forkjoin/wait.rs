@@ -17,6 +17,8 @@ const SPINS: u32 = 32;
 const SPINS_PER_LOOK: u32 = 16;
 /// So often it lets other threads run before it sleeps. Guessed.
 const YIELDS: u32 = 8;
+/// The same where nobody comes in its place: there it sleeps until it is woken, which takes longer than all of these. Guessed.
+const YIELDS_AT_WORK: u32 = 32;
 /// How long it sleeps on its seat before it gives that away. Who comes in its place begins something, and is not done with it
 /// when the job that is waited for has ended: then there are more threads at work than cores. Guessed: longer than what
 /// jobs do between two joins, as a rule.
@@ -96,7 +98,7 @@ fn wait_at_work(
         match local.step_while_waiting() {
             None => return false,
             Some(Step::Ran) => looks = 0,
-            Some(_) if looks < YIELDS => {
+            Some(_) if looks < YIELDS_AT_WORK => {
                 thread::yield_now();
                 looks += 1;
             }

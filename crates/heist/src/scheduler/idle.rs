@@ -55,6 +55,8 @@ pub(super) struct Idle {
     counts: AtomicU32,
     /// Whether a bell was silenced since those at jobs were nudged last: mostly nobody is at jobs. A hint.
     is_hushed: AtomicBool,
+    /// Whether a worker waits for the next call from outside. A hint.
+    is_anybody_lingering: AtomicBool,
     /// A bit for each worker that sleeps or is about to: set by it before it counts itself as
     /// idle, cleared by whoever wakes it.
     sleepers: Box<[AtomicU64]>,
@@ -68,6 +70,7 @@ impl Idle {
         Idle {
             counts: AtomicU32::new(0),
             is_hushed: AtomicBool::new(false),
+            is_anybody_lingering: AtomicBool::new(false),
             sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             workers: workers as u32,
             barrier: TunedBarrier::new(barrier),
@@ -299,6 +302,19 @@ impl Idle {
 
     pub(super) fn is_spare_expected(&self) -> bool {
         self.counts.load(Ordering::Relaxed) & EXPECTED != 0
+    }
+
+    /// A worker would like to linger. `false`: another does.
+    pub(super) fn begin_to_linger(&self) -> bool {
+        // Relaxed: it is a hint.
+        !self.is_anybody_lingering.load(Ordering::Relaxed)
+            && !self.is_anybody_lingering.swap(true, Ordering::Relaxed)
+    }
+
+    /// It does not any more.
+    pub(super) fn end_to_linger(&self) {
+        // Relaxed: as above.
+        self.is_anybody_lingering.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn is_anybody_searching(&self) -> bool {

@@ -15,8 +15,8 @@ pub(crate) struct Header {
 pub(crate) struct How {
     /// Whether it lies in the frame of a join, which is to take it back, and may not find another in its place.
     pub(crate) is_framed: bool,
-    /// The scope that it is of.
-    pub(crate) scope: unsafe fn(NonNull<Header>) -> Option<OfScope>,
+    /// The scope that it is of. None for most: a call in vain is one more page of code, which takes its time where that has not run for long.
+    pub(crate) scope: Option<unsafe fn(NonNull<Header>) -> Option<OfScope>>,
     /// Runs it, on this worker if it is run by one, and never unwinds. Afterwards nobody may touch it.
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
     /// The runtime goes down, and nobody else has run it. `false` if it has to be run all the same.
@@ -93,7 +93,7 @@ impl Job {
         // SAFETY: (J1) alive until it has been run or refused.
         let how = unsafe { self.0.as_ref() }.how;
         // SAFETY: (J1) as above.
-        unsafe { (how.scope)(self.0) }
+        how.scope.and_then(|scope| unsafe { scope(self.0) })
     }
 
     /// Comes back if it has to be run all the same.
@@ -107,8 +107,7 @@ impl Job {
 
 /// A job that does nothing: it makes the worker that it is for look around.
 pub(super) fn nothing() -> Job {
-    static HOW: How =
-        How { run: |_, _, _| {}, refuse: |_| true, is_framed: false, scope: |_| None };
+    static HOW: How = How { run: |_, _, _| {}, refuse: |_| true, is_framed: false, scope: None };
     static NOTHING: Header = Header { how: &HOW };
     // SAFETY: (J1) it lives for ever, and nothing is all it does, as often as one likes.
     unsafe { Job::new(NonNull::from(&NOTHING)) }

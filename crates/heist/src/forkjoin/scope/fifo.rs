@@ -103,8 +103,12 @@ pub struct ScopeFifo<'scope> {
 type Spawned<'scope> = Box<dyn FnOnce(&ScopeFifo<'scope>) + Send + 'scope>;
 
 impl<'scope> ScopeFifo<'scope> {
-    const HOW: How =
-        How { run: Self::run_oldest, refuse: |_| false, is_framed: false, scope: Self::of_scope };
+    const HOW: How = How {
+        run: Self::run_oldest,
+        refuse: |_| false,
+        is_framed: false,
+        scope: Some(Self::of_scope),
+    };
 
     /// Spawns a job, which may spawn more. It runs some time before the scope ends, on any worker.
     pub fn spawn_fifo<F>(&self, f: F)

@@ -23,10 +23,10 @@ const YIELDS: u32 = 8;
 /// been the last time. Guessed.
 const NAP: Duration = Duration::from_micros(20);
 
-/// So long a worker that comes from a job that was not stolen waits before it lies down, if its last sleep was a nap and nobody else looks for
-/// something: who has called from outside may do so again at once, and a sleep and a wake-up take as long. Guessed; with one worker, calls one
-/// after the other take 0.55 times as long (`install_small`, `par_iter_small` of `rayon-bench`). More than one that waits would have the core
-/// that the caller needs, and thieves that did so made `tick` slower.
+/// So long a worker that comes from a job that was not stolen waits before it lies down, if its last sleep was a nap and no other does so: who has called
+/// from outside may do so again at once (and waits itself, in `forkjoin/outside.rs`), and a sleep and a wake-up take as long. Guessed; calls
+/// one after the other take half the time (`install_small`, `par_iter_small` of `rayon-bench`). More than one that waits would
+/// have the core that the caller needs, and thieves that did so made `tick` slower.
 const LINGER: Duration = NAP;
 
 /// A sleep that was none: about what a system call takes. Guessed.
@@ -123,13 +123,13 @@ impl Local {
             false if was_at_job => YIELDS,
             false => 0,
         };
-        let is_alone = || self.scheduler.idle.searching() <= u32::from(self.is_searching.get());
-        let lingers =
-            self.was_just_at_unstolen_job() && self.naps.get() && self.takes_jobs() && is_alone();
+        let idle = &self.scheduler.idle;
+        let may_linger = self.was_just_at_unstolen_job() && self.naps.get() && self.takes_jobs();
+        let lingers = may_linger && idle.begin_to_linger();
         let since = lingers.then(Clock::now);
         let is_soon = || since.is_some_and(|since| Clock::now().since(since) < LINGER);
         let goes_on = |look: &u32| *look < looks || is_soon();
-        (0..).take_while(goes_on).any(|_| {
+        let finds = (0..).take_while(goes_on).any(|_| {
             if waits {
                 wait_a_moment();
             }
@@ -140,7 +140,11 @@ impl Local {
                 std::thread::yield_now();
             }
             has_come
-        })
+        });
+        if lingers {
+            idle.end_to_linger();
+        }
+        finds
     }
 
     /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps
