@@ -17,13 +17,13 @@ pub struct Args {
     /// Only these programs
     programs: Vec<String>,
     /// How often each runs on each side
-    #[arg(long, default_value_t = 15)]
+    #[arg(long, default_value_t = 40)]
     samples: usize,
 }
 
 /// So many samples are of one process. Some of what makes it fast or slow is drawn by lot when it starts, as where its memory lies: each
-/// of a hundred samples in a row was 4 % off in one process, and none in the next.
-const BATCH: usize = 10;
+/// of a hundred samples in a row was 4 % off in one process, and none in the next. So each batch counts once in what is sure.
+const BATCH: usize = 5;
 
 pub fn main(args: &Args) -> ExitCode {
     match run(args) {
@@ -182,11 +182,12 @@ fn shown(stats: &Stats) -> String {
     format!("{median:>9.3} ms{:>22}", format!("{p10:.3}-{p90:.3} ms"))
 }
 
-/// How many times as fast heist is, and between which ratios it is with 95 % confidence: by the ratios of samples that were taken one
-/// right after the other, which the moods of the machine do not touch.
+/// How many times as fast heist is, and between which ratios it is with 95 % confidence: by the medians of batches, of the ratios of samples that were
+/// taken one right after the other, which the moods of the machine do not touch.
 fn ratio([heist, rayon]: &[Vec<f64>; 2]) -> (f64, String) {
     let ratios: Vec<f64> = heist.iter().zip(rayon).map(|(heist, rayon)| rayon / heist).collect();
-    let sure = Interval::of_median(&ratios);
+    let batches: Vec<f64> = ratios.chunks(BATCH).map(|batch| Stats::of(batch).median).collect();
+    let sure = Interval::of_median(&batches);
     let sure = sure.map(|sure| format!("{:.3}-{:.3}", sure.low, sure.high)).unwrap_or_default();
     (Stats::of(rayon).median / Stats::of(heist).median, sure)
 }
@@ -208,10 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sure_of_a_ratio_comes_from_pairs() {
-        let heist: Vec<f64> = (0..20).map(|sample| f64::from(1 + sample % 3)).collect();
-        let rayon = heist.iter().map(|time| time * 1.5).collect();
+    fn what_is_sure_of_a_ratio_comes_from_pairs_in_batches() {
+        let heist: Vec<f64> = (0..30).map(|sample| f64::from(1 + sample % 3)).collect();
+        let rayon: Vec<f64> = heist.iter().map(|time| time * 1.5).collect();
+        let few = [heist[..29 - BATCH].to_vec(), rayon[..29 - BATCH].to_vec()];
         assert_eq!(ratio(&[heist, rayon]), (1.5, "1.500-1.500".to_owned()));
+        assert_eq!(ratio(&few), (1.5, String::new()), "five batches are too few");
         assert_eq!(ratio(&[vec![1.0], vec![2.0]]), (2.0, String::new()));
     }
 }

@@ -5,7 +5,7 @@ use super::latch::Latch;
 use super::waiter::Waiter;
 use crate::env::Clock;
 use crate::runtime::{Handle, RuntimeFlavor, global_handle};
-use crate::scheduler::{Header, How, Job, Local, Origin};
+use crate::scheduler::{Header, How, Job, Local, Origin, with_here_or_aside};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
@@ -58,7 +58,9 @@ fn wait(waiter: &Waiter, latch: &Latch) {
     }
     let begun = Clock::now();
     let is_soon = || Clock::now().since(begun) < LINGER;
-    if WAS_SHORT.get() {
+    // A worker of another runtime has others to think of while it waits (J5, L5): it begins with that.
+    let is_worker = || with_here_or_aside(|local| local.is_some());
+    if WAS_SHORT.get() && !is_worker() {
         while !latch.is_set() && is_soon() {
             // The worker may have no other core to run on.
             thread::yield_now();

@@ -17,7 +17,8 @@ const SPINS: u32 = 32;
 const SPINS_PER_LOOK: u32 = 16;
 /// So often it lets other threads run before it sleeps. Guessed.
 const YIELDS: u32 = 8;
-/// The same where nobody comes in its place: there it sleeps until it is woken, which takes longer than all of these. Guessed.
+/// The same where nobody comes in its place: there it sleeps until it is woken, which takes about as long as all of these. Guessed; of a loop of 1.4 ms on a pool
+/// of two it spares 10 µs, as traced.
 const YIELDS_AT_WORK: u32 = 32;
 /// How long it sleeps on its seat before it gives that away. Who comes in its place begins something, and is not done with it
 /// when the job that is waited for has ended: then there are more threads at work than cores. Guessed: longer than what

@@ -56,7 +56,7 @@ pub(super) struct Idle {
     /// Whether a bell was silenced since those at jobs were nudged last: mostly nobody is at jobs. A hint.
     is_hushed: AtomicBool,
     /// Whether a worker waits for the next call from outside. A hint.
-    is_anybody_lingering: AtomicBool,
+    lingers: AtomicBool,
     /// A bit for each worker that sleeps or is about to: set by it before it counts itself as
     /// idle, cleared by whoever wakes it.
     sleepers: Box<[AtomicU64]>,
@@ -70,7 +70,7 @@ impl Idle {
         Idle {
             counts: AtomicU32::new(0),
             is_hushed: AtomicBool::new(false),
-            is_anybody_lingering: AtomicBool::new(false),
+            lingers: AtomicBool::new(false),
             sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             workers: workers as u32,
             barrier: TunedBarrier::new(barrier),
@@ -304,17 +304,21 @@ impl Idle {
         self.counts.load(Ordering::Relaxed) & EXPECTED != 0
     }
 
+    /// Whether a worker waits for the next call from outside. A hint.
+    pub(super) fn is_anybody_lingering(&self) -> bool {
+        self.lingers.load(Ordering::Relaxed)
+    }
+
     /// A worker would like to linger. `false`: another does.
     pub(super) fn begin_to_linger(&self) -> bool {
         // Relaxed: it is a hint.
-        !self.is_anybody_lingering.load(Ordering::Relaxed)
-            && !self.is_anybody_lingering.swap(true, Ordering::Relaxed)
+        !self.lingers.load(Ordering::Relaxed) && !self.lingers.swap(true, Ordering::Relaxed)
     }
 
     /// It does not any more.
     pub(super) fn end_to_linger(&self) {
         // Relaxed: as above.
-        self.is_anybody_lingering.store(false, Ordering::Relaxed);
+        self.lingers.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn is_anybody_searching(&self) -> bool {

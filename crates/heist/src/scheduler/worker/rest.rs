@@ -134,8 +134,8 @@ impl Local {
                 wait_a_moment();
             }
             let has_come = self.scheduler.has_work() || self.remote().has_own();
-            if was_at_job && !has_come {
-                // Who waits for the job, or would have the next one, may have no core to run on. (Not after tasks: it would
+            if (was_at_job || idle.is_anybody_lingering()) && !has_come {
+                // Who waits for the job, or would have the next one, or lingers for it, may have no core to run on. (Not after tasks: it would
                 // lose its turn to threads that have none for it. p99 of `echo_tcp_64x64` would be 1.6 ms instead of 0.8.)
                 std::thread::yield_now();
             }
