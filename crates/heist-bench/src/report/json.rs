@@ -19,14 +19,12 @@ struct Row {
     p10: f64,
     p90: f64,
     samples: usize,
-    /// Where the ratio of heist to it lies; null for heist, or of too few samples.
-    sure: Option<[f64; 2]>,
 }
 
 fn rows(results: &[Measured], workers: usize) -> Vec<Row> {
     let rows_of = |measured: &Measured| {
         let (bench, unit) = (measured.bench, measured.unit.name());
-        let row = move |Side { runtime, stats, sure }: &Side| Row {
+        let row = move |Side { runtime, stats, .. }: &Side| Row {
             bench,
             runtime: runtime.name(),
             workers,
@@ -35,7 +33,6 @@ fn rows(results: &[Measured], workers: usize) -> Vec<Row> {
             p10: stats.p10,
             p90: stats.p90,
             samples: stats.samples,
-            sure: sure.map(|sure| [sure.low, sure.high]),
         };
         measured.sides.iter().map(row).collect::<Vec<_>>()
     };
@@ -83,7 +80,7 @@ mod tests {
     use super::*;
     use crate::bench::Runtime;
     use crate::unit::Unit;
-    use heist_testing::stats::{Interval, Stats};
+    use heist_testing::stats::Stats;
 
     #[test]
     fn a_row_has_these_keys_and_no_others() {
@@ -91,20 +88,18 @@ mod tests {
         let measured = Measured {
             bench: "ring_push_pop",
             unit: Unit::Ns,
-            sides: vec![
-                Side { runtime: Runtime::Heist, stats, sure: None },
-                Side { runtime: Runtime::St3, stats, sure: Some(Interval { low: 0.5, high: 2.0 }) },
-            ],
+            sides: [Runtime::Heist, Runtime::St3]
+                .map(|runtime| Side { runtime, stats, sure: None })
+                .to_vec(),
         };
         let json = serde_json::to_value(rows(&[measured], 4)).unwrap();
-        let row = |runtime: &str, sure: Option<[f64; 2]>| {
+        let row = |runtime: &str| {
             serde_json::json!({
                 "bench": "ring_push_pop", "runtime": runtime, "workers": 4, "unit": "ns",
                 "median": 2.5, "p10": 2.0, "p90": 3.0, "samples": 21,
-                "sure": sure,
             })
         };
-        assert_eq!(json, serde_json::json!([row("heist", None), row("st3", Some([0.5, 2.0]))]));
+        assert_eq!(json, serde_json::json!([row("heist"), row("st3")]));
     }
 
     #[test]
