@@ -73,7 +73,8 @@ fn measure(
     times: &mut [Vec<f64>; 2],
 ) -> Result<()> {
     for sample in 0..=samples {
-        for turn in [sample % 2, (sample + 1) % 2] {
+        let first = times[0].len() % 2;
+        for turn in [first, 1 - first] {
             let time = sides[turn].time(program)?;
             // The first is for caches and threads.
             if sample > 0 {

@@ -48,7 +48,7 @@ where
 }
 
 /// So long who calls from outside waits before it sleeps, if its last call took no longer. Guessed: about what a sleep and a wake-up take. Calls one
-/// after the other take half the time or less (`install_small`, `par_iter_small` of `rayon-bench`).
+/// after the other take about 0.6 times the time (`install_small`, `par_iter_small` of `rayon-bench`).
 const LINGER: Duration = Duration::from_micros(20);
 
 fn wait(waiter: &Waiter, latch: &Latch) {

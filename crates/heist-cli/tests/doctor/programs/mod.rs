@@ -85,21 +85,14 @@ pub async fn all<T>(tasks: Vec<JoinHandle<T>>) {
     }
 }
 
-/// So often at most a program is tried: what the machine does beside it may show in a trace, too.
-const TRIES: usize = 3;
-
-/// Runs the program and examines it, until all that is found is right.
+/// Runs the program and examines it: all that is found has to be right.
 fn judge(program: &Program, is_right: impl Fn(&[&str]) -> bool) {
-    let wrong = |_| {
-        let trace = program.trace();
-        // To examine a trace is work for a core, which the next program may need.
-        let _stage = alone();
-        let diagnosis = examine(&trace).expect("a trace of one's own can be read");
-        let found: Vec<_> = diagnosis.findings.iter().map(|finding| finding.id).collect();
-        (!is_right(&found)).then_some(diagnosis)
-    };
-    let wrong: Vec<_> = (0..TRIES).map_while(wrong).collect();
-    assert!(wrong.len() < TRIES, "{}: {wrong:#?}", program.name);
+    let trace = program.trace();
+    // To examine a trace is work for a core, which the next program may need.
+    let _stage = alone();
+    let diagnosis = examine(&trace).expect("a trace of one's own can be read");
+    let found: Vec<_> = diagnosis.findings.iter().map(|finding| finding.id).collect();
+    assert!(is_right(&found), "{}: {diagnosis:#?}", program.name);
 }
 
 /// Examines the program: the finding `id` has to be there, and none but those that may `follow`.
