@@ -250,6 +250,21 @@ fn io_at_one_reactor_whose_tasks_are_stolen_is_healthy() {
     assert_eq!(ids(&script.examine()), [""; 0]);
 }
 
+/// A trace of polls that are short may hold many of them, and little time.
+#[test]
+fn many_polls_are_judged_however_little_time_they_took() {
+    let polls = |count| {
+        let mut script = Script::default();
+        script.on(1, 0, EventKind::Park);
+        for poll in 0..count {
+            script.poll(0, (1 + poll, 2 + poll), poll % 2, Outcome::Waits);
+        }
+        script.examine()
+    };
+    assert_eq!(ids(&polls(12_000)), ["imbalance-too-short"]);
+    assert_eq!(ids(&polls(8_000)), [""; 0]);
+}
+
 /// A worker that is woken and comes late is the machine's fault.
 #[test]
 fn imbalance_is_not_judged_without_cores() {

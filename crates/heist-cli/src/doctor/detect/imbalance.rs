@@ -29,6 +29,8 @@ const NO_CORES: f64 = 0.2;
 /// With less than this there is nothing to judge by. Guessed.
 const POLLS: u64 = 200;
 const TIME: Duration = Duration::from_millis(20);
+/// But so many polls are enough, however short a time they took: where they are short a trace holds no more of it. Guessed.
+const MANY_POLLS: u64 = 10_000;
 
 /// One task spawns nearly all others, so many at least, and takes most of the time for itself. Guessed.
 const SPAWNS: u64 = 50;
@@ -80,7 +82,9 @@ impl Detector for Imbalance {
     fn findings(&self, picture: &Picture, texts: &dyn Texts) -> Vec<Finding> {
         let (work, somebody) = (picture.work_time(), picture.clocks.somebody_busy());
         let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
-        let is_judged = picture.seats > 1 && picture.polls() >= POLLS && somebody >= TIME;
+        let is_enough =
+            picture.polls() >= POLLS && somebody >= TIME || picture.polls() >= MANY_POLLS;
+        let is_judged = picture.seats > 1 && is_enough;
         // A worker without a core keeps its task, and the others wait for both.
         let lost = picture.lanes.iter().map(|lane| lane.without_core).max().unwrap_or_default();
         let at_once = share_of_time(picture.busy(), somebody);
