@@ -75,12 +75,22 @@ impl Reactors {
         if self[seat].post.is_left_behind(self.barrier) {
             self.watch_sources(seat);
         }
+        self.end_long_vigil();
     }
 
     /// A timer has been added to this reactor.
     pub(super) fn added_timer(&self, seat: usize) {
         if self[seat].post.is_left_behind(self.barrier) {
             self.watch_timers(seat);
+        }
+        self.end_long_vigil();
+    }
+
+    /// Something was added; the barrier is behind us.
+    #[inline]
+    fn end_long_vigil(&self) {
+        if let Some(guard) = self.guard.as_ref().filter(|guard| guard.vigil.is_for_anything()) {
+            guard.poller.wake();
         }
     }
 
@@ -125,14 +135,18 @@ impl Reactors {
     }
 
     /// Sleeps until something comes to a reactor whose seat is vacant, or left alone by who sits there, it is roused, or so
-    /// much time has passed. It may wake up for nothing.
+    /// much time has passed. It may wake up for nothing. `is_for_long`: not if there is a source or a timer anywhere, and no longer than until there is one.
     pub(crate) fn stand_guard(
         &self,
         limit: Option<Duration>,
+        is_for_long: bool,
         is_left_alone: impl Fn(usize) -> bool,
     ) {
         let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
-        guard.vigil.begin(self.barrier);
+        guard.vigil.begin(self.barrier, is_for_long);
+        if is_for_long && self.is_anything_waited_for() {
+            return guard.vigil.end();
+        }
         let now = self.clock.now();
         let mut until = limit.map_or(Time::NEVER, |limit| now.plus(limit));
         let is_left = |seat: &usize| self[*seat].post.is_left() || is_left_alone(*seat);
@@ -140,10 +154,25 @@ impl Reactors {
             self.watch_sources(seat);
             until = until.min(self[seat].timers.next());
         }
-        guard.vigil.lasts_until(until);
+        if !is_for_long {
+            guard.vigil.lasts_until(until);
+        }
         let events = &mut *guard.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         _ = guard.poller.wait(events, (until != Time::NEVER).then(|| now.until(until)));
         guard.vigil.end();
+    }
+
+    /// Whether there is a source or a timer anywhere.
+    pub(crate) fn is_anything_waited_for(&self) -> bool {
+        let is_in_use =
+            |reactor: &Reactor| reactor.sources.len() > 0 || reactor.timers.next() < Time::NEVER;
+        (0..self.len()).any(|seat| is_in_use(&self[seat]))
+    }
+
+    /// Whether the guard sleeps for long, or is about to.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn is_guarded_for_long(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.vigil.is_long())
     }
 
     /// Ends that sleep, or the next.

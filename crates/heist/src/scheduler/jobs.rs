@@ -43,6 +43,15 @@ pub(crate) enum Origin {
     Stolen(usize),
 }
 
+impl Origin {
+    pub(super) fn victim(self) -> Option<usize> {
+        match self {
+            Origin::Here => None,
+            Origin::Stolen(victim) => Some(victim),
+        }
+    }
+}
+
 impl Header {
     #[inline(always)]
     pub(crate) const fn new(how: &'static How) -> Self {

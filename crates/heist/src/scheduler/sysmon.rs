@@ -4,6 +4,8 @@
 
 mod alarm;
 mod report;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod watch;
 
 pub(super) use alarm::Alarm;
@@ -13,6 +15,7 @@ use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
 use crate::task::Notified;
 use crate::trace::{self, EventKind};
+use alarm::Until;
 use std::time::Duration;
 use watch::Watch;
 
@@ -20,6 +23,16 @@ use watch::Watch;
 const SHORT: Duration = Duration::from_millis(1);
 /// When nobody seems to be. From the design, too.
 const LONG: Duration = Duration::from_millis(10);
+/// When there is nothing but jobs, and those go on. Guessed: looks are rare enough that fewer than 1 in 100 parallel regions of `tick` are met by
+/// one, and a job that blocks is found soon enough.
+const VERY_LONG: Duration = Duration::from_millis(80);
+/// After so many looks of that kind it is believed; after twice as many each time that a job blocks all the same, up to the other. Guessed: who is
+/// wrong is woken, which costs as much as a look.
+const JOBS_ONLY_LOOKS: u32 = 8;
+const MAX_JOBS_ONLY_LOOKS: u32 = 1024;
+/// So many ordinary looks a late one at which there is nothing to do counts for. Guessed, as below.
+const LATE_LOOK: u32 = 3;
+
 /// After so many looks at a runtime that has nothing to do it is not looked at any more. Guessed: a
 /// runtime that works every now and then does not wake sysmon each time.
 const QUIET_LOOKS: u32 = 10;
@@ -41,6 +54,18 @@ pub(crate) struct Sysmon {
     watches: Vec<Watch>,
     pause: Duration,
     quiet_looks: u32,
+    patience: Patience,
+}
+
+/// Whether the next look may be late.
+struct Patience {
+    /// At so many looks somebody was at a job that went on, and since the first of them there was nothing else.
+    looks: u32,
+    needed: u32,
+    /// The last look was a late one.
+    is_late: bool,
+    /// Somebody was at a job then: it is looked at again soon, to see whether that goes on.
+    looks_again: bool,
 }
 
 /// What a look at everything has found.
@@ -53,6 +78,10 @@ struct Looked {
     does_anybody_move: bool,
     /// Somebody is in a task.
     is_anybody_in_task: bool,
+    /// Somebody is at a job.
+    is_anybody_at_job: bool,
+    /// Somebody has been in one poll or job since the last look, and done nothing to its deque.
+    is_anybody_still: bool,
     does_work_wait: bool,
     /// Something that is no job in somebody's deque. Those are no reason to take the seat of who is at work on
     /// them.
@@ -62,7 +91,19 @@ struct Looked {
 impl Sysmon {
     pub(crate) fn new(scheduler: Scheduler) -> Self {
         let threshold = scheduler.config.stall.threshold;
-        Sysmon { scheduler, threshold, watches: Vec::new(), pause: SHORT, quiet_looks: 0 }
+        Sysmon {
+            scheduler,
+            threshold,
+            watches: Vec::new(),
+            pause: SHORT,
+            quiet_looks: 0,
+            patience: Patience {
+                looks: 0,
+                needed: JOBS_ONLY_LOOKS,
+                is_late: false,
+                looks_again: false,
+            },
+        }
     }
 
     /// Watches until the runtime goes down, and clears away then.
@@ -72,6 +113,7 @@ impl Sysmon {
             self.rest();
             let looked = self.look(Clock::now());
             self.pace(&looked);
+            self.learn_patience(&looked);
         }
         self.clear_away();
     }
@@ -89,10 +131,13 @@ impl Sysmon {
                     && (!has_reactors || shared.idle.are_all_idle())
             }
         };
-        self.quiet_looks = if is_quiet() { self.quiet_looks + 1 } else { 0 };
+        let weight = if self.patience.is_late { LATE_LOOK } else { 1 };
+        self.quiet_looks = if is_quiet() { self.quiet_looks + weight } else { 0 };
         let limit = self.next_report(Clock::now());
         let may_sleep = || is_quiet() && !shared.is_down();
-        if self.quiet_looks > QUIET_LOOKS && shared.alarm.sleep(may_sleep, limit) {
+        let is_quiet_for_long = self.quiet_looks > QUIET_LOOKS;
+        let sleep = || shared.alarm.sleep(Until::Seats, limit, may_sleep, |_| false);
+        if is_quiet_for_long && sleep().is_some() {
             // Somebody has just begun.
             self.quiet_looks = 0;
             self.pause = SHORT;
@@ -103,22 +148,62 @@ impl Sysmon {
     /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The
     /// workers are looked at when the time has come, however often that is: between two looks they must have had
     /// the time to move.
-    fn doze(&self) {
+    fn doze(&mut self) {
+        if self.doze_long() {
+            return;
+        }
         let (since, shared) = (Clock::now(), &self.scheduler);
         let mut left = Some(self.pause);
         while let Some(pause) = left {
-            let is_left_alone = |seat: usize| shared.seats[seat].leaves_tasks();
-            let is_woken = shared.alarm.doze(pause, is_left_alone);
+            let is_woken = shared.alarm.doze(pause, |seat| self.is_left_alone(seat));
             self.turn_reactors();
             let passed = Clock::now().since(since);
             left = self.pause.checked_sub(passed).filter(|left| !left.is_zero() && !is_woken);
         }
     }
 
+    /// The same for longer, if there is nothing but jobs, and there has not been for a while. `false`: it has to look in time.
+    fn doze_long(&mut self) -> bool {
+        let (since, shared) = (Clock::now(), &self.scheduler);
+        let Patience { looks, needed, looks_again, .. } = self.patience;
+        self.patience.is_late = false;
+        if looks < needed || looks_again {
+            return false;
+        }
+        let limit = Some(VERY_LONG);
+        let is_left_alone = |seat: usize| self.is_left_alone(seat);
+        let may_sleep = || !self.is_anything_but_jobs();
+        if shared.alarm.sleep(Until::Tasks, limit, may_sleep, is_left_alone).is_none() {
+            return false;
+        }
+        self.turn_reactors();
+        self.patience.is_late = Clock::now().since(since) >= VERY_LONG;
+        if !self.patience.is_late {
+            self.patience.looks = 0;
+        }
+        true
+    }
+
+    fn is_left_alone(&self, seat: usize) -> bool {
+        self.scheduler.seats[seat].leaves_tasks()
+    }
+
+    /// Whether there is, or waits, something that has to be looked at in time.
+    fn is_anything_but_jobs(&self) -> bool {
+        let shared = &self.scheduler;
+        let reactors = shared.config.reactors.as_ref();
+        let is_any_unstaffed = || shared.seats.iter().any(|seat| seat.is_unstaffed());
+        shared.is_anybody_in_task()
+            || self.do_others_wait()
+            || is_any_unstaffed()
+            || reactors.is_some_and(|reactors| reactors.is_anything_waited_for())
+            || self.watches.iter().any(|watch| watch.report.is_some())
+    }
+
     /// What they bring is work that waits (L3).
     fn turn_reactors(&self) {
         let reactors = self.scheduler.config.reactors.iter();
-        let is_left_alone = |seat: usize| self.scheduler.seats[seat].leaves_tasks();
+        let is_left_alone = |seat: usize| self.is_left_alone(seat);
         reactors.for_each(|reactors| reactors.turn_neglected(SHORT, is_left_alone));
     }
 
@@ -132,6 +217,22 @@ impl Sysmon {
             (true, false) => LONG,
             (false, _) => (self.pause * 2).min(LONG),
         };
+    }
+
+    /// Whether there is nothing to see but jobs that go on.
+    fn learn_patience(&mut self, looked: &Looked) {
+        let is_else =
+            looked.is_anybody_in_task || looked.is_anybody_still || self.is_anything_but_jobs();
+        let patience = &mut self.patience;
+        if looked.is_anybody_still && patience.looks >= patience.needed {
+            patience.needed = (patience.needed * 2).min(MAX_JOBS_ONLY_LOOKS);
+        }
+        if is_else {
+            patience.looks = 0;
+        } else if looked.is_anybody_at_job {
+            patience.looks = patience.looks.saturating_add(1);
+        }
+        patience.looks_again = patience.is_late && looked.is_anybody_at_job;
     }
 
     fn look(&mut self, now: Clock) -> Looked {
@@ -193,8 +294,11 @@ impl Sysmon {
         let remote = &self.scheduler.remotes[worker];
         let is_stuck = self.watches.get_mut(worker)?.is_stuck(remote, now);
         looked.does_anybody_move |= !is_stuck;
+        let watch = &self.watches[worker];
         let is_at_job = self.scheduler.seats[seat].is_at_job();
-        looked.is_anybody_in_task |= self.watches[worker].tick() % 2 == 0 && !is_at_job;
+        looked.is_anybody_in_task |= watch.tick() % 2 == 0 && !is_at_job;
+        looked.is_anybody_at_job |= is_at_job;
+        looked.is_anybody_still |= is_stuck && !watch.moves_jobs();
         is_stuck.then_some((seat, worker))
     }
 
@@ -307,6 +411,12 @@ impl Scheduler {
 }
 
 impl Shared {
+    /// Whether anybody may be in a task: it has something to do, and is not known to be at a job.
+    pub(super) fn is_anybody_in_task(&self) -> bool {
+        let is_at_work = |worker: usize| self.remotes[worker].own.is_at_work();
+        self.seats.iter().any(|seat| !seat.is_at_job() && seat.holder().is_some_and(is_at_work))
+    }
+
     /// No spare was to be had for this seat, once: perhaps there is one now.
     pub(super) fn try_to_staff(&self, seat: usize) {
         if self.seats[seat].try_again() {

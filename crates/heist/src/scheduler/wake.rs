@@ -70,6 +70,8 @@ impl Shared {
     /// of them (F3). Else somebody will have done with a task soon. What is missed here sysmon finds later.
     #[cold]
     pub(super) fn relieve(&self) {
+        // What is missed must not be missed for long.
+        self.alarm.tasks_begun();
         if !self.seats.iter().all(|seat| seat.leaves_tasks()) {
             return;
         }

@@ -1,6 +1,7 @@
 //! A worker: one thread's queues, and what it does next.
 
 mod credit;
+mod drive;
 mod here;
 mod jobs;
 mod pinned;
@@ -18,7 +19,7 @@ use crate::canary;
 use crate::env::Clock;
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
-use crate::task::{Notified, Ran, TaskList, coop};
+use crate::task::{Notified, Ran, TaskList};
 use crate::trace::{self, EventKind, PollSource, Scribe};
 pub(crate) use credit::Settle;
 use heist_deque::ring::{self, Full};
@@ -31,13 +32,9 @@ use rest::Lying;
 use rest::wait_a_moment;
 pub(crate) use seated::{Aside, outside, step_aside, with_here_or_aside};
 use std::cell::{Cell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use watched::{Driven, Watch, watch};
+use watched::{Watch, watch};
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -49,6 +46,7 @@ const TICK_BATCH: usize = 32;
 
 /// The memory of a task is asked for when there are so many before it. Guessed.
 const TASKS_AHEAD: u32 = 2;
+
 /// A worker, before it has a thread.
 pub(crate) struct Worker {
     local: Local,
@@ -74,6 +72,9 @@ pub(crate) struct Local {
     turns_pay: Cell<bool>,
     /// Whether its last sleep was a short one, ended by others: then the next may be, too.
     naps: Cell<bool>,
+    /// When it was done with its last job and had nothing else, and whether it was woken soon after that.
+    rests_since: Cell<Clock>,
+    rests_briefly: Cell<bool>,
     /// Whether it counts as searching. Its tick is odd then.
     is_searching: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
@@ -170,6 +171,8 @@ impl Worker {
                 until_turn: Cell::new(0),
                 turns_pay: Cell::new(false),
                 naps: Cell::new(true),
+                rests_since: Cell::new(Clock::now()),
+                rests_briefly: Cell::new(true),
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
@@ -195,9 +198,7 @@ impl Worker {
         drop(entered);
         local.scheduler.wake_all();
     }
-}
 
-impl Worker {
     /// Makes the worker that of this thread, to its end. What comes to it is run while the thread waits for a job,
     /// or yields to one.
     pub(crate) fn stay_here(self) {
@@ -222,64 +223,6 @@ impl Worker {
     /// When the runtime goes down, and its thread has done with it.
     pub(super) fn clear(&self) {
         one_after_the_other(|| self.local.drain());
-    }
-}
-
-/// A worker without a thread of its own: it is run by whoever waits for a future.
-impl Worker {
-    /// Runs tasks on this thread until `future` is ready.
-    pub(crate) fn drive<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
-        let local = &self.local;
-        let _entered = Entered::new(local);
-        let _driven = Driven::new(local);
-        let woken =
-            Arc::new(Woken { flag: AtomicBool::new(true), scheduler: local.scheduler.clone() });
-        let waker = Waker::from(woken.clone());
-        let mut cx = Context::from_waker(&waker);
-        loop {
-            if woken.take() {
-                if let Poll::Ready(output) =
-                    coop::with_fresh_budget(|| future.as_mut().poll(&mut cx))
-                {
-                    return output;
-                }
-            }
-            for _ in 0..local.scheduler.config.ticks_per_look {
-                if local.step() != Step::Ran {
-                    local.idle(|| woken.is_set());
-                    break;
-                }
-            }
-        }
-    }
-}
-
-/// Wakes the future that a worker waits for, as if it were a task: by the idle protocol.
-struct Woken {
-    flag: AtomicBool,
-    scheduler: Scheduler,
-}
-
-impl Woken {
-    fn take(&self) -> bool {
-        // Acquire: pairs with the Release in wake_by_ref().
-        self.is_set() && self.flag.swap(false, Ordering::Acquire)
-    }
-
-    fn is_set(&self) -> bool {
-        self.flag.load(Ordering::Relaxed)
-    }
-}
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        // Release: pairs with the Acquire in take().
-        self.flag.store(true, Ordering::Release);
-        self.scheduler.notify();
     }
 }
 
@@ -390,10 +333,15 @@ impl Local {
         put: impl FnOnce(&Self, Runnable),
     ) {
         let counters = &self.counters;
-        self.remote().own.running.set(&task);
+        let running = &self.remote().own.running;
+        if running.is_clear() {
+            self.scheduler.alarm.tasks_begun();
+        }
+        running.set(&task);
         let ran = self.run_watched(task, source, scheduler);
         if self.is_aside.get() {
             self.come_back();
+            running.clear();
         }
         match ran {
             Ran::Done => counters.done.add(1),

@@ -7,19 +7,23 @@ use heist_sync::{AtomicU64, Barrier, Ordering};
 /// | value | the guard |
 /// |---|---|
 /// | 0 | is awake, or is being roused; before it sleeps it looks for timers |
+/// | the greatest but one | sleeps for long, as there is nothing to wait for, or looks whether that is so |
 /// | any other | looks for timers, or sleeps until then if nothing else happens |
 pub(super) struct Vigil(AtomicU64);
 
 const AWAKE: u64 = 0;
+const FOR_ANYTHING: u64 = Time::NEVER.as_nanos() - 1;
 
 impl Vigil {
     pub(super) fn new() -> Self {
         Vigil(AtomicU64::new(AWAKE))
     }
 
-    /// The guard is going to sleep. Which timers to get up for it finds out after this.
-    pub(super) fn begin(&self, barrier: Barrier) {
-        self.lasts_until(Time::NEVER);
+    /// The guard is going to sleep. Which timers to get up for it finds out after this. If the sleep is to be a long one it is roused
+    /// for anything that is added anywhere.
+    pub(super) fn begin(&self, barrier: Barrier, is_for_long: bool) {
+        let note = if is_for_long { FOR_ANYTHING } else { Time::NEVER.as_nanos() };
+        self.0.store(note, Ordering::Relaxed);
         // Pairs with the light one of who adds a timer, and with the heavy one of who leaves a seat that has some:
         // what we do not see sees us. If it cannot be had, sysmon never sleeps for long.
         let _ = canary::GUARD_NO_HEAVY_BARRIER.sings() || barrier.heavy();
@@ -32,6 +36,19 @@ impl Vigil {
 
     pub(super) fn end(&self) {
         self.0.store(AWAKE, Ordering::Relaxed);
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn is_long(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == FOR_ANYTHING
+    }
+
+    /// Something was added, behind a barrier. `true`: the guard must be roused for it, wherever it is.
+    #[inline]
+    pub(super) fn is_for_anything(&self) -> bool {
+        // Relaxed: as below.
+        self.0.load(Ordering::Relaxed) == FOR_ANYTHING
+            && self.0.swap(AWAKE, Ordering::Relaxed) != AWAKE
     }
 
     /// There is a timer at a vacant seat. `true`: the guard must be roused for it.

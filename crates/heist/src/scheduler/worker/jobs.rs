@@ -35,8 +35,8 @@ pub(super) struct Jobs {
     pub(super) is_at_one: Cell<bool>,
     /// The worker's tick after the last one that was.
     ended_at: Cell<u32>,
-    /// Whether that one was stolen.
-    was_stolen: Cell<bool>,
+    /// Whom that one was stolen from, if it was.
+    victim: Cell<Option<usize>>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
 }
@@ -51,7 +51,7 @@ impl Jobs {
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
-            was_stolen: Cell::new(false),
+            victim: Cell::new(None),
             is_on_detour: Cell::new(false),
         }
     }
@@ -371,7 +371,7 @@ impl Local {
             self.come_back();
         }
         self.jobs.ended_at.set(self.tick.get());
-        self.jobs.was_stolen.set(first != Origin::Here);
+        self.jobs.victim.set(first.victim());
     }
 
     /// What it would come to next if it began a new step: another job of its own, or of who had the first one. Its seat is
@@ -407,9 +407,9 @@ impl Local {
         self.tick.get().wrapping_sub(self.jobs.ended_at.get()) <= 3
     }
 
-    /// The same, and that job came from outside, or was its own.
-    pub(super) fn was_just_at_unstolen_job(&self) -> bool {
-        self.was_just_at_job() && !self.jobs.was_stolen.get()
+    /// Whom its last job was stolen from, if it was.
+    pub(super) fn last_victim(&self) -> Option<usize> {
+        self.jobs.victim.get()
     }
 
     /// While it is at a job its seat can be had for tasks; at once if some wait (F3).

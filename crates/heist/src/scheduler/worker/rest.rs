@@ -23,11 +23,12 @@ const YIELDS: u32 = 8;
 /// been the last time. Guessed.
 const NAP: Duration = Duration::from_micros(20);
 
-/// So long a worker that comes from a job that was not stolen waits before it lies down, if its last sleep was a nap and no other does so: who has called
-/// from outside may do so again at once (and waits itself, in `forkjoin/outside.rs`), and a sleep and a wake-up take as long. Guessed; calls
-/// one after the other take about 0.6 times the time (`install_small`, `par_iter_small` of `rayon-bench`). More than one that waits would
-/// have the core that the caller needs, and thieves that did so made `tick` slower.
-const LINGER: Duration = NAP;
+/// So long a worker that comes from a job waits before it lies down, if its last rest was no longer: more jobs may come at once, from who forks again or from a
+/// caller (who waits, too, in `forkjoin/outside.rs`), and a sleep and a wake-up take as long. Guessed; parallel regions that are 20 µs apart take
+/// 0.98 times the time, and calls one after the other 0.6 times (`tick`; `install_small` of `rayon-bench`).
+const LINGER: Duration = Duration::from_micros(30);
+/// What it calls no longer, as it is told after it was woken, which takes its time. Guessed.
+const BRIEF: Duration = Duration::from_micros(40);
 
 /// A sleep that was none: about what a system call takes. Guessed.
 const BLINK: Duration = Duration::from_micros(3);
@@ -46,6 +47,16 @@ const OFTEN: Duration = Duration::from_micros(100);
 /// Who does so twice within no less than that does so rarely. Guessed; much longer than the other, as each change from the
 /// one to the other costs as much as a sleep.
 const RARELY: Duration = Duration::from_millis(1);
+
+/// What a worker waits for before it lies down.
+enum Linger {
+    /// For nothing.
+    No,
+    /// For whoever has called from outside to call again. Only one does: more would have the core that the caller needs.
+    ForCaller,
+    /// For who has forked what it had, and is still at work, to fork again.
+    ForVictim(usize),
+}
 
 /// A worker that is about to sleep, or sleeps.
 #[must_use = "it must park, and then get up"]
@@ -118,17 +129,17 @@ impl Local {
         // On a borrowed seat it would wait on a core that others use.
         let waits = is_searching && self.naps.get() && self.takes_jobs();
         let was_at_job = self.was_just_at_job();
+        if was_at_job {
+            self.rests_since.set(Clock::now());
+        }
         let looks = match waits {
             true => LOOKS,
             false if was_at_job => YIELDS,
             false => 0,
         };
         let idle = &self.scheduler.idle;
-        let may_linger = self.was_just_at_unstolen_job() && self.naps.get() && self.takes_jobs();
-        let lingers = may_linger && idle.begin_to_linger();
-        let since = lingers.then(Clock::now);
-        let is_soon = || since.is_some_and(|since| Clock::now().since(since) < LINGER);
-        let goes_on = |look: &u32| *look < looks || is_soon();
+        let lingers = self.begin_to_linger(was_at_job);
+        let goes_on = |look: &u32| *look < looks || self.is_soon(&lingers);
         let finds = (0..).take_while(goes_on).any(|_| {
             if waits {
                 wait_a_moment();
@@ -141,10 +152,30 @@ impl Local {
             }
             has_come
         });
-        if lingers {
+        if matches!(lingers, Linger::ForCaller) {
             idle.end_to_linger();
         }
         finds
+    }
+
+    fn begin_to_linger(&self, was_at_job: bool) -> Linger {
+        if !was_at_job || !self.rests_briefly.get() || !self.takes_jobs() {
+            return Linger::No;
+        }
+        match self.last_victim() {
+            Some(victim) => Linger::ForVictim(victim),
+            None if self.scheduler.idle.begin_to_linger() => Linger::ForCaller,
+            None => Linger::No,
+        }
+    }
+
+    fn is_soon(&self, lingers: &Linger) -> bool {
+        let may_come = match lingers {
+            Linger::No => false,
+            Linger::ForCaller => true,
+            Linger::ForVictim(victim) => self.scheduler.remotes[*victim].own.is_at_work(),
+        };
+        may_come && Clock::now().since(self.rests_since.get()) < LINGER
     }
 
     /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps
@@ -182,6 +213,7 @@ impl Local {
         let by_itself = lying.has_woken_itself;
         let slept = self.has_slept(lying, by_itself);
         self.naps.set(slept < NAP);
+        self.rests_briefly.set(Clock::now().since(self.rests_since.get()) < BRIEF);
         // Whoever woke this worker has counted it as searching.
         self.is_searching.set(true);
     }

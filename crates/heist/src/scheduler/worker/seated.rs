@@ -48,7 +48,7 @@ impl Local {
     /// It has found nothing of its own. From now on it is not stuck, however long it takes.
     #[inline]
     pub(super) fn begin_rest(&self) -> Option<Step> {
-        self.set_tick(self.tick.get() | 1);
+        self.rest();
         if self.seat().is_undisturbed(self.number()) { None } else { self.answer() }
     }
 
@@ -64,9 +64,11 @@ impl Local {
         self.remote().own.tick.store(tick, Ordering::Relaxed);
     }
 
-    /// It has nothing more to do.
+    /// It has nothing to do. When it comes to tasks again it says so.
+    #[inline]
     pub(super) fn rest(&self) {
         self.set_tick(self.tick.get() | 1);
+        self.remote().own.running.clear();
     }
 
     #[cold]
@@ -75,7 +77,7 @@ impl Local {
             Disturbance::None => None,
             Disturbance::Down => Some(Step::Down),
             Disturbance::Lost => {
-                self.set_tick(self.tick.get() | 1);
+                self.rest();
                 self.stop_search();
                 if self.is_spare() {
                     self.record_left();
@@ -120,7 +122,11 @@ impl Local {
     pub(super) fn come_home(&self) -> bool {
         loop {
             match self.sit_again() {
-                Back::Taken if self.seat().recall() => self.wait_for_return(),
+                Back::Taken if self.seat().recall() => {
+                    // Who sits there may be stuck.
+                    self.scheduler.alarm.needed();
+                    self.wait_for_return();
+                }
                 Back::Taken => {}
                 Back::Down => return false,
                 Back::Asleep | Back::Busy => return true,

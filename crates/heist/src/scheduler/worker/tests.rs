@@ -14,7 +14,9 @@ use crate::scheduler::shared::{Config, RuntimeFlavor};
 use crate::scheduler::{Id, Identity};
 use crate::task::{self, JoinHandle};
 use std::panic::Location;
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! How sysmon sleeps, in every interleaving that loom can find (I5, L2).
 
-use super::Alarm;
+use super::{Alarm, Until};
 use crate::canary;
 use heist_sync::{AtomicUsize, Barrier, Ordering};
 use loom::thread;
@@ -14,7 +14,8 @@ fn a_seat_is_woken() {
         alarm.seat_woken();
     });
     while idle.load(Ordering::Relaxed) == 1 {
-        alarm.sleep(|| idle.load(Ordering::Relaxed) == 1, None);
+        let are_all_idle = || idle.load(Ordering::Relaxed) == 1;
+        let _ = alarm.sleep(Until::Seats, None, are_all_idle, |_| false);
     }
     waker.join().unwrap();
 }
@@ -34,4 +35,38 @@ fn loom_canary_no_light_barrier() {
 #[should_panic(expected = "deadlock")]
 fn loom_canary_no_heavy_barrier() {
     canary::ALARM_NO_HEAVY_BARRIER.model(a_seat_is_woken);
+}
+
+/// Sysmon goes to sleep for long while a worker begins with tasks.
+fn tasks_are_begun() {
+    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(Barrier::detect(), true, None)));
+    let tick: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(1)));
+    let worker = thread::spawn(move || {
+        // To find something it is woken, perhaps: for that sysmon does not get up.
+        alarm.seat_woken();
+        tick.store(2, Ordering::Relaxed);
+        alarm.tasks_begun();
+    });
+    let is_nobody_in_task = || tick.load(Ordering::Relaxed) == 1;
+    while is_nobody_in_task() {
+        let _ = alarm.sleep(Until::Tasks, None, is_nobody_in_task, |_| false);
+    }
+    worker.join().unwrap();
+}
+
+#[test]
+fn loom_l2_sysmon_wakes_with_the_first_task() {
+    loom::model(tasks_are_begun);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_tasks_no_light_barrier() {
+    canary::ALARM_NO_LIGHT_BARRIER.model(tasks_are_begun);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_tasks_no_heavy_barrier() {
+    canary::ALARM_NO_HEAVY_BARRIER.model(tasks_are_begun);
 }

@@ -1,0 +1,117 @@
+//! When sysmon looks less often, and what ends that. Each of these would pass without it as well, only later: so they look at
+//! what sysmon waits for.
+
+use crate::runtime::{Builder, Handle, Runtime};
+use futures_util::FutureExt;
+use std::pin::pin;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+use std::{hint, thread};
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+fn fork(depth: u32) {
+    if depth == 0 {
+        (0..100).for_each(|_| hint::spin_loop());
+    } else {
+        crate::join(|| fork(depth - 1), || fork(depth - 1));
+    }
+}
+
+/// Whether it is so for a while: for the length of a barrier sysmon may seem to sleep, and find that it must not.
+fn is_for_long(is_so: impl Fn() -> bool) -> bool {
+    (0..5).all(|_| {
+        let is_now = is_so();
+        thread::sleep(Duration::from_millis(1));
+        is_now
+    })
+}
+
+fn is_patient(handle: &Handle) -> bool {
+    is_for_long(|| handle.scheduler().alarm.is_for_tasks())
+}
+
+/// Forks and joins until sysmon has seen enough of it.
+fn fork_until_patient(handle: &Handle) {
+    while !handle.scheduler().alarm.is_for_tasks() {
+        fork(6);
+    }
+}
+
+/// Sysmon looks less often, and is asked to look when there are tasks again (L2).
+#[test]
+fn l2_who_begins_with_tasks_wakes_sysmon() {
+    let rt = runtime();
+    let handle = rt.handle().clone();
+    handle.install(|| fork_until_patient(&handle));
+    let from_outside = handle.clone();
+    assert!(!rt.block_on(handle.spawn(async move { is_patient(&from_outside) })).unwrap());
+
+    // From a job, by a worker that has not slept meanwhile.
+    handle.install(|| fork_until_patient(&handle));
+    let (send, was_patient) = channel();
+    let from_job = handle.clone();
+    handle.install(|| handle.spawn(async move { send.send(is_patient(&from_job)).unwrap() }));
+    assert!(!was_patient.recv().unwrap());
+}
+
+/// A task that waits for a job gives its seat away, and when it goes on it is a poll like any other (L2).
+#[test]
+fn l2_a_poll_that_goes_on_wakes_sysmon() {
+    let rt = runtime();
+    let handle = rt.handle().clone();
+    let task = rt.spawn(async move {
+        let (begin, has_begun) = channel();
+        // The worker of this task stays here until the other has taken what it then waits for.
+        let first = move || has_begun.recv().unwrap();
+        let second = || {
+            begin.send(()).unwrap();
+            fork_until_patient(&handle);
+        };
+        crate::join(first, second);
+        is_patient(&handle)
+    });
+    assert!(!rt.block_on(task).unwrap());
+}
+
+/// What its reactor brings to a worker at a job is not left there for long: while there is anything to wait for the guard looks as often
+/// as ever (L3).
+#[test]
+fn l3_a_long_sleep_is_no_longer_where_there_are_timers() {
+    let rt = runtime();
+    let handle = rt.handle().clone();
+    handle.install(|| fork_until_patient(&handle));
+    let reactors = handle.scheduler().config.reactors.clone().unwrap();
+    let is_long = || is_for_long(|| reactors.is_guarded_for_long());
+    while !is_long() {
+        handle.install(|| fork_until_patient(&handle));
+    }
+    // A thread of no runtime waits, so there is no task.
+    let _entered = handle.enter();
+    let mut sleep = pin!(crate::time::sleep(Duration::from_secs(3600)));
+    assert!(sleep.as_mut().now_or_never().is_none());
+    assert!(!is_long());
+    // It stays so, however many jobs there are.
+    for _ in 0..20 {
+        handle.install(|| fork(10));
+        assert!(!is_long());
+    }
+}
+
+/// A job that does not go on, and the program is not trusted any more.
+#[test]
+fn l2_sysmon_is_patient_with_jobs_that_go_on() {
+    let rt = runtime();
+    let handle = rt.handle().clone();
+    handle.install(|| fork_until_patient(&handle));
+    let (end, has_ended) = channel::<()>();
+    let stuck = handle.spawn_job(move || has_ended.recv().unwrap());
+    // For longer than until an ordinary look.
+    let is_impatient = || (0..8).all(|_| is_for_long(|| !handle.scheduler().alarm.is_for_tasks()));
+    // After two looks, as a rule. Else it would be patient again soon after each.
+    assert!((0..200).any(|_| is_impatient()));
+    end.send(()).unwrap();
+    stuck.wait().unwrap();
+}
