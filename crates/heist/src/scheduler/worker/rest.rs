@@ -118,7 +118,8 @@ impl Local {
         }
         self.seat().stir();
         // What was there almost at once could have been had without lying down.
-        self.turns_pay.set(self.has_slept(lying, true) < BLINK);
+        let since = lying.since;
+        self.turns_pay.set(self.has_slept(lying, true).since(since) < BLINK);
         self.naps.set(false);
         self.get_up_again();
     }
@@ -210,20 +211,21 @@ impl Local {
 
     /// It has been unparked.
     pub(super) fn get_up(&self, lying: Lying) {
-        let by_itself = lying.has_woken_itself;
-        let slept = self.has_slept(lying, by_itself);
-        self.naps.set(slept < NAP);
-        self.rests_briefly.set(Clock::now().since(self.rests_since.get()) < BRIEF);
+        let (by_itself, since) = (lying.has_woken_itself, lying.since);
+        let now = self.has_slept(lying, by_itself);
+        self.naps.set(now.since(since) < NAP);
+        self.rests_briefly.set(now.since(self.rests_since.get()) < BRIEF);
         // Whoever woke this worker has counted it as searching.
         self.is_searching.set(true);
     }
 
-    fn has_slept(&self, lying: Lying, by_itself: bool) -> Duration {
+    /// Returns when that was.
+    fn has_slept(&self, lying: Lying, by_itself: bool) -> Clock {
         let now = Clock::now();
         self.counters.unparked(now, lying.has_woken_itself);
         self.scribe.iter().for_each(|scribe| scribe.record_unpark(by_itself));
         self.core.borrow_mut().pace.rested(now);
-        now.since(lying.since)
+        now
     }
 
     /// The reactor of the seat that it sits on, or sat on last.
