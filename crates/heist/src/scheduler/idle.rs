@@ -3,11 +3,15 @@
 
 use crate::canary;
 use heist_sync::{AtomicBool, AtomicU32, AtomicU64, Barrier, Ordering, TunedBarrier, fence};
+use tuning::Tuning;
 
 #[cfg(all(test, loom))]
 mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod tuning;
+
+pub(super) use tuning::Awake;
 
 const SEARCHING_BITS: u32 = 16;
 const ONE_SEARCHING: u32 = 1;
@@ -62,6 +66,7 @@ pub(super) struct Idle {
     sleepers: Box<[AtomicU64]>,
     workers: u32,
     barrier: TunedBarrier,
+    tuning: Tuning,
 }
 
 impl Idle {
@@ -74,6 +79,7 @@ impl Idle {
             sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             workers: workers as u32,
             barrier: TunedBarrier::new(barrier),
+            tuning: Tuning::default(),
         }
     }
 
@@ -368,9 +374,18 @@ impl Idle {
         if !canary::IDLE_NO_RECHECK.sings() && has_work() { self.wake_one() } else { None }
     }
 
-    /// Whether workers sleep so seldom that what is submitted must not pay for it.
-    pub(super) fn tune(&self, sleeps_are_rare: bool) {
-        self.barrier.set_even(!sleeps_are_rare);
+    /// A worker is about to sleep: whether what is submitted should pay for it, by the `ticks` of all together.
+    pub(super) fn tune_to_sleep(&self, ticks: impl FnOnce() -> u32) {
+        if let Some(is_even) = self.tuning.judge_sleep(ticks) {
+            self.barrier.set_even(is_even);
+        }
+    }
+
+    /// A worker is awake, at this tick: what is submitted should not pay for sleeps if there are none.
+    pub(super) fn tune_awake(&self, awake: &Awake, tick: u32) {
+        if self.tuning.is_sleepless(awake, tick) {
+            self.barrier.set_even(false);
+        }
     }
 
     /// Whether a seat is idle.

@@ -9,6 +9,7 @@ mod rest;
 mod seated;
 mod watched;
 
+use super::idle::Awake;
 use super::pace::Pace;
 use super::producer::producer;
 use super::refused::one_after_the_other;
@@ -64,8 +65,7 @@ pub(crate) struct Local {
     seat: Cell<usize>,
     /// Changes with each step; what others see of it is in its remote.
     tick: Cell<u32>,
-    /// When it went to sleep last.
-    lay_down_at: Cell<Clock>,
+    awake: Awake,
     /// After so many more ticks it looks at its reactor.
     until_turn: Cell<u32>,
     /// Whether a look at its reactor when it had nothing to do would have brought something the last time.
@@ -167,7 +167,7 @@ impl Worker {
                 index,
                 seat: Cell::new(index),
                 tick: Cell::new(1),
-                lay_down_at: Cell::new(Clock::now()),
+                awake: Awake::default(),
                 until_turn: Cell::new(0),
                 turns_pay: Cell::new(false),
                 naps: Cell::new(true),

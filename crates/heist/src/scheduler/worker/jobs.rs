@@ -19,7 +19,7 @@ const TASKS_PER_JOB: u32 = 60;
 
 /// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often: what that costs is about what it costs to
 /// ring it anew, by a call of the kernel. Guessed.
-const FALSE_ALARMS: u32 = 256;
+const FALSE_ALARMS: u32 = 1024;
 
 /// What a worker keeps of its jobs.
 pub(super) struct Jobs {

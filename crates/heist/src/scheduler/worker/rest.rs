@@ -41,13 +41,6 @@ const SOON: u32 = 8;
 /// with 1 ms) and of `http_hello` (1.2 ms and 1.9); 50 and 150 µs are as good.
 const STALE: Duration = Duration::from_micros(100);
 
-/// Who goes to sleep twice within that time does so often. Going to sleep by a call of the kernel costs some
-/// 2 µs, and interrupts others: more than a fence in each submit. Guessed.
-const OFTEN: Duration = Duration::from_micros(100);
-/// Who does so twice within no less than that does so rarely. Guessed; much longer than the other, as each change from the
-/// one to the other costs as much as a sleep.
-const RARELY: Duration = Duration::from_millis(1);
-
 /// What a worker waits for before it lies down.
 enum Linger {
     /// For nothing.
@@ -191,12 +184,8 @@ impl Local {
             return None;
         }
         let since = Clock::now();
-        match since.since(self.lay_down_at.replace(since)) {
-            period if period < OFTEN => self.scheduler.idle.tune(false),
-            period if period > RARELY => self.scheduler.idle.tune(true),
-            _ => {}
-        }
         let shared = &self.scheduler;
+        shared.idle.tune_to_sleep(|| shared.remotes.ticks());
         let has_work = || else_to_do() || shared.has_work();
         let woken = shared.put_to_sleep(self.seat.get(), self.is_searching.take(), has_work);
         if self.seat().is_closed() {
@@ -248,9 +237,7 @@ impl Local {
         self.turn_reactor();
         self.turn_a_stale_reactor();
         self.help_a_neighbour();
-        if Clock::now().since(self.lay_down_at.get()) > RARELY {
-            self.scheduler.idle.tune(true);
-        }
+        self.scheduler.idle.tune_awake(&self.awake, self.tick.get());
     }
 
     /// Takes what waits behind a poll that does not end.

@@ -6,6 +6,7 @@
 mod order;
 mod reactors;
 mod simulation;
+mod sleeps;
 
 use super::*;
 use crate::scheduler::blocking::{self, Limits};
