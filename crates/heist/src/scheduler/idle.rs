@@ -388,6 +388,11 @@ impl Idle {
         }
     }
 
+    /// How often a worker has gone to sleep. It wraps around.
+    pub(super) fn sleeps(&self) -> u32 {
+        self.tuning.sleeps()
+    }
+
     /// Whether a seat is idle.
     pub(super) fn is_any_idle(&self) -> bool {
         Counts(self.counts.load(Ordering::Relaxed)).idle() > 0

@@ -30,6 +30,10 @@ pub(in crate::scheduler) struct Awake {
 }
 
 impl Tuning {
+    pub(super) fn sleeps(&self) -> u32 {
+        self.sleeps.load(Ordering::Relaxed)
+    }
+
     /// A worker goes to sleep. Whether submits should run a fence, if there is anything to say about that; `ticks` are those of all workers together.
     pub(super) fn judge_sleep(&self, ticks: impl FnOnce() -> u32) -> Option<bool> {
         let sleeps = self.sleeps.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -46,7 +50,7 @@ impl Tuning {
 
     /// Whether `awake`, at this tick, has come too far since anybody went to sleep to wait for a judgement.
     pub(super) fn is_sleepless(&self, awake: &Awake, tick: u32) -> bool {
-        let sleeps = self.sleeps.load(Ordering::Relaxed);
+        let sleeps = self.sleeps();
         if awake.sleeps.replace(sleeps) != sleeps {
             awake.since.set(tick);
         }

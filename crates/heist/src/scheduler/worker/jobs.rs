@@ -17,9 +17,9 @@ mod waiting;
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
 
-/// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often: what that costs is about what it costs to
+/// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often and nobody has gone to sleep meanwhile: what that costs is about what it costs to
 /// ring it anew, by a call of the kernel. Guessed.
-const FALSE_ALARMS: u32 = 1024;
+const FALSE_ALARMS: u32 = 512;
 
 /// What a worker keeps of its jobs.
 pub(super) struct Jobs {
@@ -27,8 +27,9 @@ pub(super) struct Jobs {
     /// Where those of them lie that are of scopes.
     arena: Arena,
     credit: Credit,
-    /// How many pushes in a row the bell has rung for nobody.
+    /// For how many pushes the bell has rung for nobody since a worker went to sleep, and how often one had.
     false_alarms: Cell<u32>,
+    alarmed_at: Cell<u32>,
     /// After so many more ticks it is a job's turn.
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
@@ -48,6 +49,7 @@ impl Jobs {
             arena: Arena::new(),
             credit: Credit::new(),
             false_alarms: Cell::new(0),
+            alarmed_at: Cell::new(0),
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
@@ -138,7 +140,6 @@ impl Local {
             deque.attend() && idle.is_rung_for(|| hush(deque), || _ = deque.ring())
         });
         if is_rung {
-            self.jobs.false_alarms.set(0);
             self.with_deque(deque::Owner::share);
             self.scheduler.wake_for_job();
         }
@@ -146,8 +147,11 @@ impl Local {
 
     /// The bell has rung for nobody. Whether it is to be silenced.
     fn does_silence_pay(&self) -> bool {
-        let alarms = self.jobs.false_alarms.get();
-        let pays = self.scheduler.idle.is_sleep_dear() || alarms >= FALSE_ALARMS;
+        let idle = &self.scheduler.idle;
+        let sleeps = idle.sleeps();
+        let is_first = self.jobs.alarmed_at.replace(sleeps) != sleeps;
+        let alarms = if is_first { 0 } else { self.jobs.false_alarms.get() };
+        let pays = idle.is_sleep_dear() || alarms >= FALSE_ALARMS;
         self.jobs.false_alarms.set(if pays { 0 } else { alarms + 1 });
         pays
     }
