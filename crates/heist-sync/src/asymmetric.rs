@@ -62,7 +62,7 @@ impl Barrier {
 
 /// A [`Barrier`] between two sides of which now one is the rare one, and now neither.
 ///
-/// A call of the kernel costs as much as some hundred fences, and disturbs whoever runs. So there are two
+/// A call of the kernel costs as much as some thousand fences, and disturbs whoever runs. So there are two
 /// states, and [`set_even`](Self::set_even) changes between them at any time, beside anything:
 ///
 /// | state | frequent side | rare side |

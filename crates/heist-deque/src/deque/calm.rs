@@ -82,6 +82,11 @@ impl Calm {
         self.load() & (BELL | NUDGED) != 0
     }
 
+    /// Whether the bell rings.
+    pub(super) fn rings(&self) -> bool {
+        self.load() & BELL != 0
+    }
+
     /// What the owner has to see to: a thief has asked, or it keeps something public.
     pub(super) fn owed(&self) -> Option<Owed> {
         match self.load() {

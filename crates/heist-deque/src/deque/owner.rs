@@ -121,6 +121,11 @@ impl<T> Owner<T> {
         self.shared.calm.ring()
     }
 
+    /// Whether the bell rings. Nudges do not count.
+    pub fn rings(&self) -> bool {
+        self.shared.calm.rings()
+    }
+
     /// Silences the bell, and forgets nudges. What the caller looks at afterwards it must order itself.
     pub fn hush(&self) {
         self.shared.calm.hush();

@@ -79,7 +79,7 @@ impl Idle {
             sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             workers: workers as u32,
             barrier: TunedBarrier::new(barrier),
-            tuning: Tuning::default(),
+            tuning: Tuning::new(workers as u32),
         }
     }
 
@@ -381,9 +381,9 @@ impl Idle {
         }
     }
 
-    /// A worker is awake, at this tick: what is submitted should not pay for sleeps if there are none.
-    pub(super) fn tune_awake(&self, awake: &Awake, tick: u32) {
-        if self.tuning.is_sleepless(awake, tick) {
+    /// A worker is awake, and has come so much further: what is submitted should not pay for sleeps if there are none.
+    pub(super) fn tune_awake(&self, awake: &Awake, ticks: u32) {
+        if self.tuning.is_sleepless(awake, ticks) {
             self.barrier.set_even(false);
         }
     }

@@ -130,7 +130,8 @@ impl Local {
     fn attend_jobs(&self) {
         let is_rung = self.with_deque(|deque| {
             let hush = |deque: &deque::Owner<Job>| {
-                let pays = self.does_silence_pay();
+                // To forget a nudge costs nobody a call.
+                let pays = !deque.rings() || self.does_silence_pay();
                 if pays {
                     deque.hush();
                 }
@@ -301,7 +302,7 @@ impl Local {
 
     /// `f` calls nothing that could come back here: what is in the deque are pointers.
     #[inline(always)]
-    fn with_deque<R>(&self, f: impl FnOnce(&mut deque::Owner<Job>) -> R) -> R {
+    pub(super) fn with_deque<R>(&self, f: impl FnOnce(&mut deque::Owner<Job>) -> R) -> R {
         // SAFETY: (W2) a worker is reached by its own thread alone, and no two calls of this overlap.
         f(unsafe { &mut *self.jobs.deque.get() })
     }

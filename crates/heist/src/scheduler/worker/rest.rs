@@ -185,7 +185,6 @@ impl Local {
         }
         let since = Clock::now();
         let shared = &self.scheduler;
-        shared.idle.tune_to_sleep(|| shared.remotes.ticks());
         let has_work = || else_to_do() || shared.has_work();
         let woken = shared.put_to_sleep(self.seat.get(), self.is_searching.take(), has_work);
         if self.seat().is_closed() {
@@ -233,11 +232,12 @@ impl Local {
 
     #[cold]
     fn turn_reactors(&self) {
-        self.until_turn.set(self.core.borrow().pace.interval());
+        let steps = self.core.borrow().pace.interval();
+        self.until_turn.set(steps);
         self.turn_reactor();
         self.turn_a_stale_reactor();
         self.help_a_neighbour();
-        self.scheduler.idle.tune_awake(&self.awake, self.tick.get());
+        self.scheduler.idle.tune_awake(&self.awake, steps.saturating_mul(2));
     }
 
     /// Takes what waits behind a poll that does not end.

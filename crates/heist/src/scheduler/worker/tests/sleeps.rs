@@ -63,3 +63,47 @@ fn who_never_sleeps_does_not_pay_for_sleeps() {
     stage.run();
     assert_eq!(is_dear.load(Ordering::Relaxed), has_barrier());
 }
+
+/// Forks and joins so often within one step.
+fn joins(stage: &Stage, count: usize) {
+    stage.spawn(async move { (0..count).for_each(|_| _ = crate::join(|| (), || ())) });
+    assert_eq!(stage.step(0), Step::Ran);
+}
+
+/// Whether the bell of its deque has been silenced. It rings afterwards.
+fn was_silenced(stage: &Stage) -> bool {
+    stage.remote(0).jobs.ring()
+}
+
+#[test]
+fn a_bell_that_is_cheap_to_leave_ringing_is_silenced_late() {
+    let stage = Stage::new(1, None, 7);
+    joins(&stage, 1);
+    assert_eq!(was_silenced(&stage), has_barrier(), "each sleep is a call anyway");
+    (0..ROUNDS).for_each(|_| polls(&stage, 10));
+    assert!(!stage.scheduler.idle.is_sleep_dear());
+    (0..2).for_each(|_| {
+        joins(&stage, 400);
+        assert!(!was_silenced(&stage));
+        // From here on it is counted anew.
+        stage.run();
+    });
+    joins(&stage, 400);
+    joins(&stage, 400);
+    assert!(was_silenced(&stage), "nobody has gone to sleep in between");
+    stage.run();
+}
+
+#[test]
+fn a_nudge_is_forgotten_at_once() {
+    let stage = Stage::new(1, None, 7);
+    (0..ROUNDS).for_each(|_| polls(&stage, 10));
+    joins(&stage, 1000);
+    stage.remote(0).jobs.nudge();
+    let local = &stage.players[0].worker.local;
+    let is_rung = || local.with_deque(|deque| deque.attend());
+    assert!(is_rung());
+    joins(&stage, 1);
+    assert!(!is_rung());
+    stage.run();
+}
