@@ -7,9 +7,11 @@
 
 mod asymmetric;
 mod canary;
+mod wait_word;
 
 pub use asymmetric::{Barrier, TunedBarrier};
 pub use canary::Canary;
+pub use wait_word::WaitWord;
 
 #[cfg(not(loom))]
 mod primitives {

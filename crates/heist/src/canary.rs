@@ -108,8 +108,12 @@ pub(crate) const BLOCKING_NO_SUBMIT_FENCE: Canary = Canary::new("blocking no sub
 pub(crate) const BLOCKING_NO_SETTLE_FENCE: Canary = Canary::new("blocking no settle fence");
 /// A wake-up does not pass on what was done before it.
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
-/// A wake-up does not wait until the sleeper sleeps.
-pub(crate) const PARKER_NO_LOCK: Canary = Canary::new("parker no lock");
+/// A nudge is not kept for who is about to sleep.
+pub(crate) const PARKER_NUDGE_LOST: Canary = Canary::new("parker nudge lost");
+/// A nudge does not pass on what was done before it.
+pub(crate) const PARKER_NUDGE_RELAXED: Canary = Canary::new("parker nudge relaxed");
+/// A nudge takes away a wake-up.
+pub(crate) const PARKER_NUDGE_FOR_WAKE_UP: Canary = Canary::new("parker nudge for wake-up");
 /// A sleeper that sleeps elsewhere is not roused there.
 pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
 /// Who adds something to a reactor does not order that before its look at whether anybody sits there.

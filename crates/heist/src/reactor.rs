@@ -16,6 +16,7 @@ pub(crate) mod timers;
 pub(crate) use errand::Errand;
 pub(crate) use shut_down::ShutDown;
 
+use crate::env::Parker;
 use crate::trace::{self, EventKind};
 use apart::Apart;
 use crossbeam_utils::CachePadded;
@@ -70,6 +71,8 @@ pub(crate) struct Reactor {
     /// For whoever sleeps in it.
     night: Mutex<Turn>,
     is_slept_in: AtomicBool,
+    /// That of its seat: who sleeps here sleeps there.
+    parker: Arc<CachePadded<Parker>>,
     apart: Apart,
 }
 
@@ -232,6 +235,7 @@ impl Index<usize> for Reactors {
 
 impl Reactor {
     fn new(clock: Arc<Clock>) -> std_io::Result<Self> {
+        let parker = Arc::new(CachePadded::new(Parker::new()));
         Ok(Reactor {
             poller: Poller::new()?,
             sources: Sources::new(),
@@ -242,7 +246,8 @@ impl Reactor {
             turn: Mutex::default(),
             night: Mutex::default(),
             is_slept_in: AtomicBool::new(false),
-            apart: Apart::new(),
+            apart: Apart::new(Arc::clone(&parker)),
+            parker,
         })
     }
 
@@ -273,16 +278,43 @@ impl Reactor {
         harvest.deliver()
     }
 
-    /// For who is going to sleep in it. From now on others who hear the bell ring it again; so whoever may have
-    /// to be [`rouse`](Self::rouse)d says so after this.
-    pub(crate) fn bed(&self) -> Bed<'_> {
-        // Who has slept in it before has the lock until it has delivered.
-        let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
-        // Relaxed: made known by whatever tells others to ring.
-        self.is_slept_in.store(true, Ordering::Relaxed);
+    /// Where who sits on its seat sleeps, in the reactor or not.
+    pub(crate) fn parker(&self) -> &Arc<CachePadded<Parker>> {
+        &self.parker
+    }
+
+    /// For who sits on its seat: sleeps until that is woken, there is something to deliver, or the reactor is roused. It may wake up for
+    /// nothing. A clock that stands still is moved on to the next timer instead, if it `may_jump`.
+    pub(crate) fn sleep(&self, may_jump: impl FnOnce() -> bool) -> Slept<'_> {
+        let marks = Marks(self);
         // Who moves a clock on that stands still looks at the poller.
         let is_apart = !self.clock.is_stopped() && self.apart.lie_down(|| self.sources.len() > 0);
-        Bed { turn, occupied: Occupied { reactor: self, is_apart } }
+        if is_apart {
+            return self.sleep_apart(marks);
+        }
+        // Who has slept in it before has the lock until it has delivered.
+        let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed: made known by the parker. From now on others who hear the bell ring it again; so the parker says after this that there is
+        // somebody to be roused.
+        self.is_slept_in.store(true, Ordering::Relaxed);
+        let mut harvest = Harvest::new(self, &self.night, turn);
+        let is_woken = self.parker.park_in(|| harvest.sleep(may_jump));
+        drop(marks);
+        Slept { is_woken, harvest: (!harvest.is_empty()).then_some(harvest) }
+    }
+
+    fn sleep_apart(&self, marks: Marks<'_>) -> Slept<'_> {
+        let until = self.timers.lie_down();
+        let is_woken = self.apart.sleep(until.map(|until| self.clock.now().until(until)));
+        drop(marks);
+        self.timers.rise();
+        let now = self.clock.now();
+        self.turned_at.store(now.as_nanos(), Ordering::Relaxed);
+        let harvest = || {
+            let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
+            Harvest::new(self, &self.night, turn)
+        };
+        Slept { is_woken, harvest: (self.timers.next() <= now).then(harvest) }
     }
 
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
@@ -307,47 +339,23 @@ impl Reactor {
     }
 }
 
-/// The right to sleep in a reactor.
-pub(crate) struct Bed<'a> {
-    occupied: Occupied<'a>,
-    turn: MutexGuard<'a, Turn>,
-}
+/// What tells others where somebody sleeps, taken back however that ends.
+struct Marks<'a>(&'a Reactor);
 
-/// A bell that is rung is rung for who has this.
-struct Occupied<'a> {
-    reactor: &'a Reactor,
-    /// Whether it sleeps beside the reactor.
-    is_apart: bool,
-}
-
-impl Drop for Occupied<'_> {
+impl Drop for Marks<'_> {
     fn drop(&mut self) {
-        if self.is_apart {
-            self.reactor.apart.rise();
-        }
+        self.0.apart.rise();
         // Relaxed: who still sees it rings once more, for nothing.
-        self.reactor.is_slept_in.store(false, Ordering::Relaxed);
+        self.0.is_slept_in.store(false, Ordering::Relaxed);
     }
 }
 
-impl<'a> Bed<'a> {
-    /// Sleeps until there is something to deliver, or the reactor is roused. It may wake up for nothing. A
-    /// clock that stands still is moved on to the next timer instead, if it `may_jump`.
-    pub(crate) fn sleep(self, may_jump: impl FnOnce() -> bool) -> Harvest<'a> {
-        let Bed { turn, occupied } = self;
-        let Occupied { reactor, is_apart } = occupied;
-        let mut harvest = Harvest::new(reactor, &reactor.night, turn);
-        let until = reactor.timers.lie_down();
-        match until {
-            _ if is_apart => harvest.wait_apart(until.map(|until| harvest.now.until(until))),
-            Some(until) if reactor.clock.is_stopped() => harvest.wait_or_jump(until, may_jump),
-            _ => harvest.wait(until.map(|until| harvest.now.until(until))),
-        }
-        reactor.timers.rise();
-        harvest.now = reactor.clock.now();
-        harvest.turned();
-        harvest
-    }
+/// How a sleep in a reactor has ended.
+pub(crate) struct Slept<'a> {
+    /// The seat was woken.
+    pub(crate) is_woken: bool,
+    /// What there is to deliver, if anything.
+    pub(crate) harvest: Option<Harvest<'a>>,
 }
 
 /// What a look has brought, and has not been delivered yet.
@@ -360,24 +368,30 @@ pub(crate) struct Harvest<'a> {
 }
 
 impl<'a> Harvest<'a> {
-    fn new(reactor: &'a Reactor, lock: &'a Mutex<Turn>, turn: MutexGuard<'a, Turn>) -> Self {
+    fn new(reactor: &'a Reactor, lock: &'a Mutex<Turn>, mut turn: MutexGuard<'a, Turn>) -> Self {
+        // What was there before has been delivered.
+        turn.events.clear();
         Harvest { reactor, lock, turn, now: reactor.clock.now() }
     }
 
     fn wait(&mut self, timeout: Option<Duration>) {
         let Reactor { poller, sources, .. } = self.reactor;
-        if timeout == Some(Duration::ZERO) && sources.len() == 0 {
-            self.turn.events.clear();
-        } else {
+        if timeout != Some(Duration::ZERO) || sources.len() > 0 {
             poller.wait(&mut self.turn.events, timeout);
         }
         self.turned();
     }
 
-    /// There are no sources.
-    fn wait_apart(&mut self, timeout: Option<Duration>) {
-        self.turn.events.clear();
-        self.reactor.apart.sleep(timeout);
+    /// Until there is something to deliver, or the reactor is roused.
+    fn sleep(&mut self, may_jump: impl FnOnce() -> bool) {
+        let reactor = self.reactor;
+        match reactor.timers.lie_down() {
+            Some(until) if reactor.clock.is_stopped() => self.wait_or_jump(until, may_jump),
+            until => self.wait(until.map(|until| self.now.until(until))),
+        }
+        reactor.timers.rise();
+        self.now = reactor.clock.now();
+        self.turned();
     }
 
     fn turned(&self) {

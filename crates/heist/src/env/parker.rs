@@ -1,7 +1,7 @@
 //! Sleeping and being woken.
 
 use crate::canary;
-use heist_sync::{AtomicU32, Condvar, Mutex, MutexGuard, Ordering};
+use heist_sync::{Ordering, WaitWord};
 use std::time::Duration;
 
 #[cfg(all(test, loom))]
@@ -12,65 +12,50 @@ mod loom_tests;
 /// | state | meaning |
 /// |---|---|
 /// | EMPTY | nobody sleeps, and no wake-up is kept |
-/// | PARKED | a thread sleeps, or is about to and holds the lock |
+/// | PARKED | a thread sleeps here, or is about to |
 /// | AWAY | a thread sleeps elsewhere, or is about to: it must be roused there |
+/// | NUDGED | the thread that slept here, or the next one, is to look round: no wake-up |
 /// | NOTIFIED | a wake-up is kept |
 pub(crate) struct Parker {
-    state: AtomicU32,
-    lock: Mutex<()>,
-    wake_up: Condvar,
+    state: WaitWord,
 }
 
 const EMPTY: u32 = 0;
 const PARKED: u32 = 1;
 const NOTIFIED: u32 = 2;
 const AWAY: u32 = 3;
+const NUDGED: u32 = 4;
 
 impl Parker {
     pub(crate) fn new() -> Self {
-        Parker { state: AtomicU32::new(EMPTY), lock: Mutex::new(()), wake_up: Condvar::new() }
+        Parker { state: WaitWord::new(EMPTY) }
     }
 
     /// Sleeps until [`unpark`](Self::unpark) has been called since the last time. For one thread
-    /// at a time.
+    /// at a time, as all that sleep.
     pub(crate) fn park(&self) {
-        if self.take_wake_up() {
-            return;
-        }
-        let mut guard = self.lock();
-        // Relaxed: either way the wake-up is acquired by take_wake_up() below.
-        let _ = self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
-        while self.state.load(Ordering::Relaxed) == PARKED {
-            guard = self.wake_up.wait(guard);
-        }
-        drop(guard);
-        let woken = self.take_wake_up();
-        debug_assert!(woken, "only a wake-up ends PARKED");
+        while !self.park_lightly(None) {}
     }
 
-    /// As [`park`](Self::park), but for about so long at most; whether a wake-up has come.
-    pub(crate) fn park_timeout(&self, duration: Duration) -> bool {
-        if self.take_wake_up() {
-            return true;
-        }
-        let guard = self.lock();
-        // Relaxed: as in park().
-        let _ = self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
-        if self.state.load(Ordering::Relaxed) == PARKED {
-            // Whether it was long enough is the caller's business: it may wake up for nothing.
-            let _ = self.wake_up.wait_timeout(&self.lock, guard, duration);
+    /// Sleeps until there is a wake-up, until it is [nudged](Self::nudge), or for about so long if there is a `limit`; whether a wake-up
+    /// has come. It may get up for nothing.
+    pub(crate) fn park_lightly(&self, limit: Option<Duration>) -> bool {
+        // Relaxed: what has come is acquired by take_wake_up().
+        let goes = self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        if goes.is_ok() {
+            self.state.sleep_while(PARKED, limit);
         }
         // Late or not, a wake-up that has come is taken.
         self.take_wake_up()
     }
 
-    /// Sleeps in `sleep_elsewhere`, unless there is a wake-up. Whether one has come by its end. What was done before
-    /// the call is known where that sleep is ended. For one thread at a time.
+    /// Sleeps in `sleep_elsewhere`, unless there is a wake-up or a nudge. Whether a wake-up has come by its end. What was done before
+    /// the call is known where that sleep is ended.
     pub(crate) fn park_in(&self, sleep_elsewhere: impl FnOnce()) -> bool {
         // Release: pairs with the Acquire in unpark_or(): who rouses us, and whom he tells, knows what was done
         // before.
-        let went = self.state.compare_exchange(EMPTY, AWAY, Ordering::Release, Ordering::Relaxed);
-        if went.is_ok() {
+        let goes = self.state.compare_exchange(EMPTY, AWAY, Ordering::Release, Ordering::Relaxed);
+        if goes.is_ok() {
             sleep_elsewhere();
         }
         self.take_wake_up()
@@ -88,7 +73,7 @@ impl Parker {
     }
 
     fn take_wake_up(&self) -> bool {
-        // Acquire: pairs with the Release in unpark().
+        // Acquire: pairs with the Release in unpark_or() and nudge().
         self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED
     }
 
@@ -102,20 +87,28 @@ impl Parker {
         // Release: pairs with the Acquire in take_wake_up(). Acquire: with the Release in park_in().
         let order = canary::PARKER_UNPARK_RELAXED.weakens(Ordering::AcqRel);
         match self.state.swap(NOTIFIED, order) {
-            PARKED => {
-                // From PARKED on the sleeper holds the lock until it sleeps. Having had it, we know
-                // that it does, and that it will not miss the notification.
-                if !canary::PARKER_NO_LOCK.sings() {
-                    drop(self.lock());
-                }
-                self.wake_up.notify_one();
-            }
+            // Who has nudged a sleeper may not have come to waking it.
+            PARKED | NUDGED => self.state.wake_one(),
             AWAY if !canary::PARKER_NOT_ROUSED.sings() => rouse(),
             _ => {}
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// Ends a [light](Self::park_lightly) sleep, or keeps the next one from beginning: there is something to look at. A wake-up it is
+    /// not, and takes none away.
+    pub(crate) fn nudge(&self) {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while matches!(state, EMPTY | PARKED) || canary::PARKER_NUDGE_FOR_WAKE_UP.sings() {
+            if state == EMPTY && canary::PARKER_NUDGE_LOST.sings() {
+                return;
+            }
+            // Release: pairs with the Acquire in take_wake_up().
+            let order = canary::PARKER_NUDGE_RELAXED.weakens(Ordering::Release);
+            match self.state.compare_exchange(state, NUDGED, order, Ordering::Relaxed) {
+                Ok(PARKED) => return self.state.wake_one(),
+                Ok(_) => return,
+                Err(now) => state = now,
+            }
+        }
     }
 }

@@ -8,18 +8,21 @@ mod loom_tests;
 
 use crate::canary;
 use crate::env::Parker;
+use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicBool, Ordering, fence};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) struct Apart {
     /// Whether who sleeps at this reactor does so here.
     is_used: AtomicBool,
-    parker: Parker,
+    /// That of the seat.
+    parker: Arc<CachePadded<Parker>>,
 }
 
 impl Apart {
-    pub(super) fn new() -> Self {
-        Apart { is_used: AtomicBool::new(false), parker: Parker::new() }
+    pub(super) fn new(parker: Arc<CachePadded<Parker>>) -> Self {
+        Apart { is_used: AtomicBool::new(false), parker }
     }
 }
 
@@ -42,15 +45,12 @@ impl Apart {
         true
     }
 
-    /// Until it is called, or for about so long. It may wake up for nothing.
-    pub(super) fn sleep(&self, limit: Option<Duration>) {
-        match limit {
-            None => self.parker.park(),
-            Some(limit) => _ = self.parker.park_timeout(limit),
-        }
+    /// Until the seat is woken, the reactor is roused, or for about so long; whether it was the first. It may wake up for nothing.
+    pub(super) fn sleep(&self, limit: Option<Duration>) -> bool {
+        self.parker.park_lightly(limit)
     }
 
-    /// It sleeps here no more. A call that still comes ends its next sleep here, for nothing.
+    /// It sleeps here no more. A nudge that still comes ends its next sleep, for nothing.
     pub(super) fn rise(&self) {
         // Relaxed: before its next sleep it tells those who have to rouse it, with all that was before.
         self.is_used.store(false, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Apart {
         // Relaxed: who knows that somebody has to be roused knows where, too.
         let is_used = self.is_used.load(Ordering::Relaxed);
         if is_used {
-            self.parker.unpark();
+            self.parker.nudge();
         }
         is_used
     }

@@ -55,15 +55,77 @@ pub(super) enum GetUp {
     WokenBeside(usize),
 }
 
+/// A bit for each worker that sleeps or is about to: set by it before it counts itself as
+/// idle, cleared by whoever wakes it.
+struct Sleepers {
+    /// Those of the first 64, beside the counts: who wakes one has that cache line already.
+    first: AtomicU64,
+    rest: Box<[AtomicU64]>,
+}
+
+impl Sleepers {
+    fn new(workers: usize) -> Self {
+        let rest = workers.div_ceil(64).saturating_sub(1);
+        Sleepers { first: AtomicU64::new(0), rest: (0..rest).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// The word with the bit of worker `index`, and the bit.
+    fn bit_of(&self, index: usize) -> (&AtomicU64, u64) {
+        let word = match index / 64 {
+            0 => &self.first,
+            word => &self.rest[word - 1],
+        };
+        (word, 1 << (index % 64))
+    }
+
+    fn words(&self) -> impl Iterator<Item = &AtomicU64> {
+        std::iter::once(&self.first).chain(&self.rest)
+    }
+
+    fn has(&self, index: usize) -> bool {
+        let (word, bit) = self.bit_of(index);
+        word.load(Ordering::Relaxed) & bit != 0
+    }
+
+    fn set(&self, index: usize) {
+        let (word, bit) = self.bit_of(index);
+        // AcqRel: pairs with the AcqRel in clear() and take_any().
+        word.fetch_or(bit, Ordering::AcqRel);
+    }
+
+    /// Whether it was set.
+    fn clear(&self, index: usize) -> bool {
+        let (word, bit) = self.bit_of(index);
+        // AcqRel: pairs with the AcqRel in set().
+        word.fetch_and(!bit, Ordering::AcqRel) & bit != 0
+    }
+
+    /// Clears a bit, and tells whose it was. For who knows that there is one.
+    fn take_any(&self) -> usize {
+        loop {
+            for (index, word) in self.words().enumerate() {
+                let mut bits = word.load(Ordering::Relaxed);
+                while bits != 0 {
+                    let bit = bits & bits.wrapping_neg();
+                    // AcqRel: pairs with the AcqRel in set().
+                    bits = word.fetch_and(!bit, Ordering::AcqRel);
+                    if bits & bit != 0 {
+                        return index * 64 + bit.trailing_zeros() as usize;
+                    }
+                }
+            }
+            // Another waker took the bit that we saw; the one it was after is still there.
+        }
+    }
+}
+
 pub(super) struct Idle {
     counts: AtomicU32,
     /// Whether a bell was silenced since those at jobs were nudged last: mostly nobody is at jobs. A hint.
     is_hushed: AtomicBool,
     /// Whether a worker waits for the next call from outside. A hint.
     lingers: AtomicBool,
-    /// A bit for each worker that sleeps or is about to: set by it before it counts itself as
-    /// idle, cleared by whoever wakes it.
-    sleepers: Box<[AtomicU64]>,
+    sleepers: Sleepers,
     workers: u32,
     barrier: TunedBarrier,
     tuning: Tuning,
@@ -76,7 +138,7 @@ impl Idle {
             counts: AtomicU32::new(0),
             is_hushed: AtomicBool::new(false),
             lingers: AtomicBool::new(false),
-            sleepers: (0..workers.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            sleepers: Sleepers::new(workers),
             workers: workers as u32,
             barrier: TunedBarrier::new(barrier),
             tuning: Tuning::new(workers as u32),
@@ -151,22 +213,9 @@ impl Idle {
         }
     }
 
-    /// Clears one bit. There is one for each sleeper that was counted: the bit is set first.
+    /// There is a bit for each sleeper that was counted: it is set first.
     fn take_sleeper(&self) -> usize {
-        loop {
-            for (index, word) in self.sleepers.iter().enumerate() {
-                let mut bits = word.load(Ordering::Relaxed);
-                while bits != 0 {
-                    let bit = bits & bits.wrapping_neg();
-                    // AcqRel: pairs with the AcqRel in sleep().
-                    bits = word.fetch_and(!bit, Ordering::AcqRel);
-                    if bits & bit != 0 {
-                        return index * 64 + bit.trailing_zeros() as usize;
-                    }
-                }
-            }
-            // Another waker took the bit that we saw; the one it was after is still there.
-        }
+        self.sleepers.take_any()
     }
 
     /// Something was published that only worker `index` can take (W8), if it `is_there`. Returns a
@@ -182,11 +231,7 @@ impl Idle {
             self.barrier.light();
         }
         // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
-        if self.is_sleeper(index) && is_there() { self.wake_this(index) } else { None }
-    }
-
-    fn is_sleeper(&self, index: usize) -> bool {
-        self.sleepers[index / 64].load(Ordering::Relaxed) & (1 << (index % 64)) != 0
+        if self.sleepers.has(index) && is_there() { self.wake_this(index) } else { None }
     }
 
     #[cold]
@@ -205,10 +250,7 @@ impl Idle {
                 Err(now) => counts = Counts(now),
             }
         }
-        let bit = 1 << (index % 64);
-        // AcqRel: pairs with the AcqRel in sleep().
-        let before = self.sleepers[index / 64].fetch_and(!bit, Ordering::AcqRel);
-        if before & bit != 0 { Some(index) } else { Some(self.take_sleeper()) }
+        Some(if self.sleepers.clear(index) { index } else { self.take_sleeper() })
     }
 
     /// A worker has come back to a seat that sleeps, number `index`, and would like to have it awake:
@@ -230,9 +272,7 @@ impl Idle {
                 Err(now) => counts = Counts(now),
             }
         }
-        let bit = 1 << (index % 64);
-        // AcqRel: pairs with the AcqRel in sleep().
-        if self.sleepers[index / 64].fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
+        if self.sleepers.clear(index) {
             return GetUp::Busy;
         }
         // What we took from the count is another's, who will get up as a searcher.
@@ -253,7 +293,7 @@ impl Idle {
                 true => canary::IDLE_NO_LOOK_FOR_ONESELF,
                 false => canary::IDLE_NO_LOOK_FOR_OTHERS,
             };
-            if !canary.sings() && has_own(index) && self.is_sleeper(index) {
+            if !canary.sings() && has_own(index) && self.sleepers.has(index) {
                 self.submitted_to(index, || true).into_iter().for_each(&mut unpark);
             }
         }
@@ -353,9 +393,8 @@ impl Idle {
         ring: impl FnOnce() -> bool,
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
-        let bit = 1 << (index % 64);
-        // AcqRel: pairs with the AcqRel in take_sleeper(). The bit comes before the count.
-        self.sleepers[index / 64].fetch_or(bit, Ordering::AcqRel);
+        // The bit comes before the count.
+        self.sleepers.set(index);
         let change = ONE_IDLE.wrapping_sub(if was_searching { ONE_SEARCHING } else { 0 });
         // AcqRel: pairs with the AcqRel in wake_one().
         self.counts.fetch_add(change, Ordering::AcqRel);

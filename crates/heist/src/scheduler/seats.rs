@@ -9,15 +9,17 @@ mod loom_tests;
 
 use crate::canary;
 use crate::env::Parker;
+use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicU64, Barrier, Ordering};
 use std::fmt;
+use std::sync::Arc;
 
 pub(super) struct Seat {
     word: AtomicU64,
     /// The worker whose home this is.
     home: u32,
     /// Where the worker that sits here sleeps.
-    parker: Parker,
+    parker: Arc<CachePadded<Parker>>,
     /// Where the home worker waits for its seat.
     return_parker: Parker,
     barrier: Barrier,
@@ -172,12 +174,13 @@ pub(super) enum Back {
 
 /// For the worker that sits here.
 impl Seat {
-    pub(super) fn new(home: usize, barrier: Barrier) -> Self {
+    /// The home of this worker. Whoever sits there sleeps in `parker`.
+    pub(super) fn new(home: usize, barrier: Barrier, parker: Arc<CachePadded<Parker>>) -> Self {
         let home = home as u32;
         Seat {
             word: AtomicU64::new(u64::from(home)),
             home,
-            parker: Parker::new(),
+            parker,
             return_parker: Parker::new(),
             barrier,
         }
@@ -293,13 +296,6 @@ impl Seat {
     /// The worker that sits here sleeps until the seat is woken.
     pub(super) fn sleep(&self) {
         self.parker.park();
-    }
-
-    /// The worker that sits here sleeps in `sleep_elsewhere`; whether the seat was woken. If not, it has
-    /// to get up by itself.
-    #[must_use = "if it was not woken it has to get up by itself"]
-    pub(super) fn sleep_in(&self, sleep_elsewhere: impl FnOnce()) -> bool {
-        self.parker.park_in(sleep_elsewhere)
     }
 
     /// The worker that sleeps here would like to get up by itself.

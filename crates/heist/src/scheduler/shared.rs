@@ -16,7 +16,7 @@ use super::worker::{self, Worker};
 use crate::canary;
 use crate::console;
 use crate::env::companion::Companion;
-use crate::env::log;
+use crate::env::{Parker, log};
 use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
@@ -111,7 +111,7 @@ pub(crate) struct Shared {
     pub(super) inject: Inject<Scheduler>,
     /// Jobs from outside.
     pub(super) jobs: Inbox,
-    pub(super) idle: Idle,
+    pub(super) idle: CachePadded<Idle>,
     pub(super) spares: Spares,
     pub(super) alarm: Alarm,
     /// Whether it was told that no spare worker was to be had.
@@ -148,15 +148,21 @@ impl Scheduler {
     pub(crate) fn new(config: Config) -> (Scheduler, Vec<Worker>) {
         let queues: Vec<Queues> = (0..config.workers).map(|_| Queues::new()).collect();
         let barrier = Barrier::detect();
-        let seat = |home| CachePadded::new(Seat::new(home, barrier));
+        let parker = |seat: usize| match &config.reactors {
+            Some(reactors) => Arc::clone(reactors[seat].parker()),
+            None => Arc::new(CachePadded::new(Parker::new())),
+        };
+        let seats = (0..config.workers)
+            .map(|home| CachePadded::new(Seat::new(home, barrier, parker(home))))
+            .collect();
         let watches = config.stall.threshold.is_some() || config.reactors.is_some();
         let shared = Arc::new_cyclic(|me| Shared {
             me: Weak::clone(me),
             remotes: Remotes::new(&queues, &config, barrier),
-            seats: (0..config.workers).map(seat).collect(),
+            seats,
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             jobs: Inbox::new(),
-            idle: Idle::new(config.workers, barrier),
+            idle: CachePadded::new(Idle::new(config.workers, barrier)),
             spares: Spares::new(),
             alarm: Alarm::new(barrier, watches, config.reactors.clone()),
             shortage: log::Once::default(),

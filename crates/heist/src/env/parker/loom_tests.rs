@@ -157,8 +157,55 @@ fn loom_canary_unpark_relaxed() {
     canary::PARKER_UNPARK_RELAXED.model(a_message);
 }
 
+/// One thread leaves a message and nudges; who sleeps lightly looks round, and is not woken.
+fn a_nudge() {
+    let scene: &'static Scene =
+        Box::leak(Box::new(Scene { parker: Parker::new(), message: UnsafeCell::new(0) }));
+    let sleeper = thread::spawn(move || {
+        assert!(!scene.parker.park_lightly(None), "a nudge is no wake-up");
+        // SAFETY: (I1) written before the nudge.
+        assert_eq!(scene.message.with(|text| unsafe { *text }), 5);
+    });
+    // SAFETY: (I1) read after the nudge.
+    scene.message.with_mut(|text| unsafe { *text = 5 });
+    scene.parker.nudge();
+    sleeper.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_nudge_is_kept_or_heard() {
+    loom::model(a_nudge);
+}
+
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_canary_unpark_without_lock() {
-    canary::PARKER_NO_LOCK.model(a_message);
+fn loom_canary_nudge_lost() {
+    canary::PARKER_NUDGE_LOST.model(a_nudge);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_canary_nudge_relaxed() {
+    canary::PARKER_NUDGE_RELAXED.model(a_nudge);
+}
+
+/// Who waits for a wake-up is nudged meanwhile.
+fn a_nudge_beside_a_wake_up() {
+    let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
+    let sleeper = thread::spawn(move || parker.park());
+    let nudges = thread::spawn(move || parker.nudge());
+    parker.unpark();
+    sleeper.join().unwrap();
+    nudges.join().unwrap();
+}
+
+#[test]
+fn loom_i1_a_nudge_takes_no_wake_up() {
+    loom::model(a_nudge_beside_a_wake_up);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_nudge_for_wake_up() {
+    canary::PARKER_NUDGE_FOR_WAKE_UP.model(a_nudge_beside_a_wake_up);
 }

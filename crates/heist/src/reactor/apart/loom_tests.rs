@@ -3,24 +3,27 @@
 use super::Apart;
 use crate::canary;
 use crate::env::Parker;
+use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicBool, Ordering};
 use loom::thread;
+use std::sync::Arc;
 
 struct Scene {
     apart: Apart,
     has_source: AtomicBool,
     /// The seat's, and what stands for the reactor's poller.
-    seat: Parker,
+    seat: Arc<CachePadded<Parker>>,
     poller: Parker,
 }
 
 impl Scene {
     /// Leaked: when a model deadlocks, loom's objects can no longer be dropped.
     fn new() -> &'static Scene {
+        let seat = Arc::new(CachePadded::new(Parker::new()));
         Box::leak(Box::new(Scene {
-            apart: Apart::new(),
+            apart: Apart::new(Arc::clone(&seat)),
             has_source: AtomicBool::new(false),
-            seat: Parker::new(),
+            seat,
             poller: Parker::new(),
         }))
     }
@@ -28,13 +31,11 @@ impl Scene {
     /// One sleep of a worker; whether its seat was woken.
     fn sleep(&self) -> bool {
         let is_apart = self.apart.lie_down(|| self.has_source.load(Ordering::Relaxed));
-        let is_woken = self.seat.park_in(|| match is_apart {
-            true => self.apart.sleep(None),
-            false => self.poller.park(),
-        });
-        if is_apart {
-            self.apart.rise();
+        if !is_apart {
+            return self.seat.park_in(|| self.poller.park());
         }
+        let is_woken = self.apart.sleep(None);
+        self.apart.rise();
         is_woken
     }
 
@@ -57,7 +58,7 @@ fn a_source_beside_a_sleeper() {
     // The first may end for the sake of the source, or not be needed. The second is in the poller then, where the event is.
     let was_apart = scene.apart.lie_down(|| scene.has_source.load(Ordering::Relaxed));
     match was_apart {
-        true => scene.apart.sleep(None),
+        true => assert!(!scene.apart.sleep(None), "nobody wakes the seat"),
         false => scene.poller.park(),
     }
     if was_apart {

@@ -105,6 +105,24 @@ fn what_comes_before_the_registration_is_not_lost() {
     assert!(waits_from(&reactors, 0, &source));
 }
 
+/// Who would sleep, and is woken or nudged before that, brings nothing, least of all what the last sleep has brought.
+#[test]
+fn what_has_come_in_a_sleep_comes_once() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    assert!(!waits_from(&reactors, 0, &source));
+    far.write_all(b"late").unwrap();
+    let slept = reactors[0].sleep(|| false);
+    assert!(!slept.is_woken);
+    assert!(slept.harvest.expect("it is readable").deliver());
+    reactors[0].parker().unpark();
+    let slept = reactors[0].sleep(|| false);
+    assert!(slept.is_woken && slept.harvest.is_none());
+    reactors[0].parker().nudge();
+    let slept = reactors[0].sleep(|| false);
+    assert!(!slept.is_woken && slept.harvest.is_none());
+}
+
 #[test]
 fn a_registration_moves_to_whoever_waits_four_times_in_a_row() {
     let reactors = reactors(3);

@@ -8,8 +8,10 @@ use crate::canary;
 use crate::env::Parker;
 use crate::scheduler::idle::{GetUp, Idle};
 use crate::scheduler::slot::Slot;
+use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicBool, AtomicU32, AtomicUsize, Barrier, Ordering};
 use loom::thread;
+use std::sync::Arc;
 
 const HOME: u32 = 0;
 const SPARE: u32 = 1;
@@ -23,7 +25,8 @@ struct Scene {
     /// How many have gone on, or taken the seat.
     holders: AtomicUsize,
     is_down: AtomicBool,
-    /// Stands for the seat's reactor, in which one can sleep.
+    /// The seat's, and what stands for its reactor, in which one can sleep.
+    parker: Arc<CachePadded<Parker>>,
     reactor: Parker,
     /// Who runs tasks.
     inside: AtomicUsize,
@@ -32,14 +35,15 @@ struct Scene {
 impl Scene {
     /// Leaked: when a model deadlocks, loom's objects can no longer be dropped.
     fn new() -> &'static Scene {
-        let barrier = Barrier::detect();
+        let (barrier, parker) = (Barrier::detect(), Arc::new(CachePadded::new(Parker::new())));
         Box::leak(Box::new(Scene {
-            seat: Seat::new(HOME as usize, barrier),
+            seat: Seat::new(HOME as usize, barrier, Arc::clone(&parker)),
             idle: Idle::new(1, barrier),
             tasks: AtomicUsize::new(0),
             tick: AtomicU32::new(0),
             holders: AtomicUsize::new(0),
             is_down: AtomicBool::new(false),
+            parker,
             reactor: Parker::new(),
             inside: AtomicUsize::new(0),
         }))
@@ -353,7 +357,7 @@ fn an_event_in_its_sleep() {
     let mut is_searching = false;
     while !scene.has_work() {
         scene.put_to_sleep(is_searching);
-        is_searching = scene.seat.sleep_in(|| scene.reactor.park());
+        is_searching = scene.parker.park_in(|| scene.reactor.park());
         if !is_searching {
             scene.seat.stir();
             is_searching = scene.get_up_again();

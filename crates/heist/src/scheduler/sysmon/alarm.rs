@@ -124,7 +124,7 @@ impl Alarm {
 
     /// Sleeps for about so long, or until it is woken. There are no reactors to look at any more.
     pub(in crate::scheduler) fn wait(&self, duration: Duration) {
-        self.parker.park_timeout(duration);
+        self.parker.park_lightly(Some(duration));
     }
 
     /// If `is_for_long` it is woken, too, when there is something to wait for that was not there before.
@@ -138,7 +138,7 @@ impl Alarm {
             (Some(reactors), _) => {
                 self.parker.park_in(|| reactors.stand_guard(limit, is_for_long, is_left_alone))
             }
-            (None, Some(limit)) => self.parker.park_timeout(limit),
+            (None, Some(_)) => self.parker.park_lightly(limit),
             (None, None) => {
                 self.parker.park();
                 true

@@ -36,8 +36,8 @@ pub(super) struct Jobs {
     pub(super) is_at_one: Cell<bool>,
     /// The worker's tick after the last one that was.
     ended_at: Cell<u32>,
-    /// Whom that one was stolen from, if it was.
-    victim: Cell<Option<usize>>,
+    /// Whether that one was stolen.
+    was_stolen: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
 }
@@ -53,7 +53,7 @@ impl Jobs {
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             ended_at: Cell::new(0),
-            victim: Cell::new(None),
+            was_stolen: Cell::new(false),
             is_on_detour: Cell::new(false),
         }
     }
@@ -376,7 +376,7 @@ impl Local {
             self.come_back();
         }
         self.jobs.ended_at.set(self.tick.get());
-        self.jobs.victim.set(first.victim());
+        self.jobs.was_stolen.set(first.victim().is_some());
     }
 
     /// What it would come to next if it began a new step: another job of its own, or of who had the first one. Its seat is
@@ -412,9 +412,9 @@ impl Local {
         self.tick.get().wrapping_sub(self.jobs.ended_at.get()) <= 3
     }
 
-    /// Whom its last job was stolen from, if it was.
-    pub(super) fn last_victim(&self) -> Option<usize> {
-        self.jobs.victim.get()
+    /// Whether its last job was stolen.
+    pub(super) fn was_thief(&self) -> bool {
+        self.jobs.was_stolen.get()
     }
 
     /// While it is at a job its seat can be had for tasks; at once if some wait (F3).

@@ -2,7 +2,7 @@
 
 use super::Local;
 use crate::env::Clock;
-use crate::reactor::Reactor;
+use crate::reactor::{Reactor, Slept};
 use crate::trace::EventKind;
 use std::time::Duration;
 
@@ -23,9 +23,10 @@ const YIELDS: u32 = 8;
 /// been the last time. Guessed.
 const NAP: Duration = Duration::from_micros(20);
 
-/// So long a worker that comes from a job waits before it lies down, if its last rest was no longer: more jobs may come at once, from who forks again or from a
-/// caller (who waits, too, in `forkjoin/outside.rs`), and a sleep and a wake-up take as long. Guessed; parallel regions that are 20 µs apart take
-/// 0.98 times the time, and calls one after the other 0.6 times (`tick`; `install_small` of `rayon-bench`).
+/// So long a worker that comes from a job waits before it lies down, if its last rest was no longer: a caller may call again at once
+/// (who waits, too, in `forkjoin/outside.rs`), and a sleep and a wake-up take as long. Guessed; calls one after the other take 0.6 times the
+/// time (`install_small` of `rayon-bench`). (Thieves waited, too, for who forks again. Parallel regions that are 20 µs apart, `tick`, took 0.99 times the time, and 1.01 times the
+/// CPU.)
 const LINGER: Duration = Duration::from_micros(30);
 /// What it calls no longer, as it is told after it was woken, which takes its time. Guessed.
 const BRIEF: Duration = Duration::from_micros(40);
@@ -40,16 +41,6 @@ const SOON: u32 = 8;
 /// workers look too, and as often as it does not show in the rate. Chosen by p99 of `echo_tcp_64x64` (1.1 ms; 1.9
 /// with 1 ms) and of `http_hello` (1.2 ms and 1.9); 50 and 150 µs are as good.
 const STALE: Duration = Duration::from_micros(100);
-
-/// What a worker waits for before it lies down.
-enum Linger {
-    /// For nothing.
-    No,
-    /// For whoever has called from outside to call again. Only one does: more would have the core that the caller needs.
-    ForCaller,
-    /// For who has forked what it had, and is still at work, to fork again.
-    ForVictim(usize),
-}
 
 /// A worker that is about to sleep, or sleeps.
 #[must_use = "it must park, and then get up"]
@@ -86,21 +77,17 @@ impl Local {
             self.seat().sleep();
             return self.get_up(lying);
         };
+        // A closure that runs elsewhere takes no time of a clock that stands still.
+        let is_quiet = || self.scheduler.blocking.is_idle();
         loop {
-            let mut harvest = None;
-            // A closure that runs elsewhere takes no time of a clock that stands still.
-            let is_quiet = || self.scheduler.blocking.is_idle();
-            // First: a look by somebody else would hear the bell that is rung for this one.
-            let bed = reactor.bed();
-            let is_woken = self.seat().sleep_in(|| harvest = Some(bed.sleep(is_quiet)));
-            let brings = harvest.as_ref().is_some_and(|harvest| !harvest.is_empty());
-            if is_woken || brings {
+            let Slept { is_woken, harvest } = reactor.sleep(is_quiet);
+            if is_woken || harvest.is_some() {
                 self.get_up_from(lying, is_woken);
                 self.until_turn.set(self.core.borrow().pace.interval());
                 harvest.into_iter().for_each(|harvest| _ = harvest.deliver());
                 return;
             }
-            // A timer has come that is due before the one it slept for, or nothing at all.
+            // A timer has come that is due before the one it slept for, a source, or nothing at all.
         }
     }
 
@@ -133,7 +120,7 @@ impl Local {
         };
         let idle = &self.scheduler.idle;
         let lingers = self.begin_to_linger(was_at_job);
-        let goes_on = |look: &u32| *look < looks || self.is_soon(&lingers);
+        let goes_on = |look: &u32| *look < looks || lingers && self.is_soon();
         let finds = (0..).take_while(goes_on).any(|_| {
             if waits {
                 wait_a_moment();
@@ -146,30 +133,24 @@ impl Local {
             }
             has_come
         });
-        if matches!(lingers, Linger::ForCaller) {
+        if lingers {
             idle.end_to_linger();
         }
         finds
     }
 
-    fn begin_to_linger(&self, was_at_job: bool) -> Linger {
-        if !was_at_job || !self.rests_briefly.get() || !self.takes_jobs() {
-            return Linger::No;
-        }
-        match self.last_victim() {
-            Some(victim) => Linger::ForVictim(victim),
-            None if self.scheduler.idle.begin_to_linger() => Linger::ForCaller,
-            None => Linger::No,
-        }
+    /// Whether it waits for whoever has called from outside to call again. Only one does: more would have the core that the caller needs.
+    /// Not for a worker to fork again: who was robbed is at work, and may be for long.
+    fn begin_to_linger(&self, was_at_job: bool) -> bool {
+        was_at_job
+            && self.rests_briefly.get()
+            && self.takes_jobs()
+            && !self.was_thief()
+            && self.scheduler.idle.begin_to_linger()
     }
 
-    fn is_soon(&self, lingers: &Linger) -> bool {
-        let may_come = match lingers {
-            Linger::No => false,
-            Linger::ForCaller => true,
-            Linger::ForVictim(victim) => self.scheduler.remotes[*victim].own.is_at_work(),
-        };
-        may_come && Clock::now().since(self.rests_since.get()) < LINGER
+    fn is_soon(&self) -> bool {
+        Clock::now().since(self.rests_since.get()) < LINGER
     }
 
     /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps

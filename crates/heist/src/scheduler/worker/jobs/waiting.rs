@@ -97,7 +97,7 @@ impl Local {
     /// [`wake_waiter`](Self::wake_waiter).
     pub(crate) fn nap(&self, duration: Duration, is_over: impl Fn() -> bool) {
         if !is_over() && !self.is_called() {
-            self.remote().waiter.park_timeout(duration);
+            self.remote().waiter.park_lightly(Some(duration));
         }
     }
 

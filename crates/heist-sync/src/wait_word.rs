@@ -1,0 +1,189 @@
+//! A word that a thread can sleep on.
+//!
+//! On Linux this is the kernel's futex: the sleeper has nothing to take back when it is woken, and who wakes it touches
+//! nothing but the word. Elsewhere, and under loom, a lock and a condition variable stand for it.
+
+use crate::AtomicU32;
+use bed::Bed;
+use std::ops::Deref;
+use std::time::Duration;
+
+/// An atomic word, and a place to sleep as long as it has a certain value.
+pub struct WaitWord {
+    word: AtomicU32,
+    bed: Bed,
+}
+
+impl WaitWord {
+    /// One with this `value`, on which nobody sleeps.
+    pub fn new(value: u32) -> Self {
+        WaitWord { word: AtomicU32::new(value), bed: Bed::new() }
+    }
+
+    /// Sleeps until it is [woken](Self::wake_one), or for about so long if there is a `limit`; but only if the word has this
+    /// `value`. It may wake up for nothing. Orders nothing.
+    pub fn sleep_while(&self, value: u32, limit: Option<Duration>) {
+        self.bed.sleep_while(&self.word, value, limit);
+    }
+
+    /// Wakes one of those who sleep. Who changes the word and then calls this leaves nobody asleep on the old value, if
+    /// there was but one.
+    pub fn wake_one(&self) {
+        self.bed.wake_one(&self.word);
+    }
+}
+
+impl Deref for WaitWord {
+    type Target = AtomicU32;
+
+    #[inline]
+    fn deref(&self) -> &AtomicU32 {
+        &self.word
+    }
+}
+
+#[cfg(all(target_os = "linux", not(loom), not(miri)))]
+mod bed {
+    use rustix::thread::futex::{self, Flags, Timespec};
+    use std::sync::atomic::AtomicU32;
+    use std::time::Duration;
+
+    pub(super) struct Bed;
+
+    impl Bed {
+        pub(super) fn new() -> Self {
+            Bed
+        }
+
+        pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32, limit: Option<Duration>) {
+            // What is too long for the kernel is for ever.
+            let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+            // Woken, too late, interrupted, or not as it was: the caller looks at the word.
+            let _ = futex::wait(word, Flags::PRIVATE, value, limit.as_ref());
+        }
+
+        pub(super) fn wake_one(&self, word: &AtomicU32) {
+            let _ = futex::wake(word, Flags::PRIVATE, 1);
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(loom), not(miri))))]
+mod bed {
+    use crate::{AtomicU32, Canary, Condvar, Mutex, MutexGuard, Ordering};
+    use std::time::Duration;
+
+    /// Who wakes a sleeper does not wait until it sleeps.
+    pub(super) const NO_LOCK: Canary = Canary::new("wait word no lock");
+
+    pub(super) struct Bed {
+        lock: Mutex<()>,
+        woken: Condvar,
+    }
+
+    impl Bed {
+        pub(super) fn new() -> Self {
+            Bed { lock: Mutex::new(()), woken: Condvar::new() }
+        }
+
+        pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32, limit: Option<Duration>) {
+            let guard = self.lock();
+            if word.load(Ordering::Relaxed) != value {
+                return;
+            }
+            match limit {
+                None => drop(self.woken.wait(guard)),
+                Some(limit) => drop(self.woken.wait_timeout(&self.lock, guard, limit)),
+            }
+        }
+
+        pub(super) fn wake_one(&self, _: &AtomicU32) {
+            // Who has seen the old value holds the lock until it sleeps. Having had it, we know that it does, and that it will
+            // not miss the notification.
+            if !NO_LOCK.sings() {
+                drop(self.lock());
+            }
+            self.woken.notify_one();
+        }
+
+        fn lock(&self) -> MutexGuard<'_, ()> {
+            self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::Ordering;
+    use loom::thread;
+
+    /// One changes the word and wakes, the other sleeps until it has changed. Leaked: when a model deadlocks, loom's objects can no
+    /// longer be dropped.
+    fn a_change_beside_a_sleeper() {
+        let word: &'static WaitWord = Box::leak(Box::new(WaitWord::new(0)));
+        let sleeper = thread::spawn(move || {
+            while word.load(Ordering::Relaxed) == 0 {
+                word.sleep_while(0, None);
+            }
+        });
+        word.swap(1, Ordering::Relaxed);
+        word.wake_one();
+        sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn loom_i1_a_change_beside_a_sleeper() {
+        loom::model(a_change_beside_a_sleeper);
+    }
+
+    #[test]
+    #[should_panic(expected = "deadlock")]
+    fn loom_canary_no_lock() {
+        bed::NO_LOCK.model(a_change_beside_a_sleeper);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+    use std::thread;
+
+    #[test]
+    fn who_comes_too_late_does_not_sleep() {
+        let word = WaitWord::new(1);
+        word.sleep_while(0, None);
+        word.sleep_while(0, Some(Duration::MAX));
+    }
+
+    #[test]
+    fn a_sleep_with_a_limit_ends() {
+        let word = WaitWord::new(0);
+        word.sleep_while(0, Some(Duration::from_millis(1)));
+        word.sleep_while(0, Some(Duration::ZERO));
+        assert_eq!(word.load(Ordering::Relaxed), 0);
+    }
+
+    /// Each in turn: a wake-up that is missed is a hang. Whoever's turn it is has changed the word, and sleeps until the other has.
+    #[test]
+    fn no_wake_up_is_missed() {
+        const TURNS: u32 = 20_000;
+        let word = WaitWord::new(0);
+        let play = |parity: u32| {
+            for turn in (0..TURNS).filter(|turn| turn % 2 == parity) {
+                // Until it is this one's turn it is the other's.
+                while word.load(Ordering::Relaxed) != turn {
+                    word.sleep_while(turn - 1, None);
+                }
+                word.store(turn + 1, Ordering::Relaxed);
+                word.wake_one();
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| play(1));
+            play(0);
+        });
+        assert_eq!(word.load(Ordering::Relaxed), TURNS);
+    }
+}
