@@ -235,7 +235,6 @@ impl Index<usize> for Reactors {
 
 impl Reactor {
     fn new(clock: Arc<Clock>) -> std_io::Result<Self> {
-        let parker = Arc::new(CachePadded::new(Parker::new()));
         Ok(Reactor {
             poller: Poller::new()?,
             sources: Sources::new(),
@@ -246,8 +245,8 @@ impl Reactor {
             turn: Mutex::default(),
             night: Mutex::default(),
             is_slept_in: AtomicBool::new(false),
-            apart: Apart::new(Arc::clone(&parker)),
-            parker,
+            parker: Arc::new(CachePadded::new(Parker::new())),
+            apart: Apart::new(),
         })
     }
 
@@ -305,7 +304,7 @@ impl Reactor {
 
     fn sleep_apart(&self, marks: Marks<'_>) -> Slept<'_> {
         let until = self.timers.lie_down();
-        let is_woken = self.apart.sleep(until.map(|until| self.clock.now().until(until)));
+        let is_woken = self.parker.park_lightly(until.map(|until| self.clock.now().until(until)));
         drop(marks);
         self.timers.rise();
         let now = self.clock.now();
@@ -319,7 +318,7 @@ impl Reactor {
 
     /// Ends the sleep of who sleeps in it, or of the next one to do so.
     pub(crate) fn rouse(&self) {
-        if !self.apart.rouse() {
+        if !self.apart.rouse(&self.parker) {
             self.poller.wake();
         }
     }

@@ -71,7 +71,7 @@ impl Reactors {
 
     /// A source has been added to this reactor.
     pub(super) fn added_source(&self, seat: usize) {
-        self[seat].apart.added_source();
+        self[seat].apart.added_source(&self[seat].parker);
         if self[seat].post.is_left_behind(self.barrier) {
             self.watch_sources(seat);
         }

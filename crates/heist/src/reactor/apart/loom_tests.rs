@@ -3,27 +3,24 @@
 use super::Apart;
 use crate::canary;
 use crate::env::Parker;
-use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicBool, Ordering};
 use loom::thread;
-use std::sync::Arc;
 
 struct Scene {
     apart: Apart,
     has_source: AtomicBool,
     /// The seat's, and what stands for the reactor's poller.
-    seat: Arc<CachePadded<Parker>>,
+    seat: Parker,
     poller: Parker,
 }
 
 impl Scene {
     /// Leaked: when a model deadlocks, loom's objects can no longer be dropped.
     fn new() -> &'static Scene {
-        let seat = Arc::new(CachePadded::new(Parker::new()));
         Box::leak(Box::new(Scene {
-            apart: Apart::new(Arc::clone(&seat)),
+            apart: Apart::new(),
             has_source: AtomicBool::new(false),
-            seat,
+            seat: Parker::new(),
             poller: Parker::new(),
         }))
     }
@@ -34,13 +31,13 @@ impl Scene {
         if !is_apart {
             return self.seat.park_in(|| self.poller.park());
         }
-        let is_woken = self.apart.sleep(None);
+        let is_woken = self.seat.park_lightly(None);
         self.apart.rise();
         is_woken
     }
 
     fn rouse(&self) {
-        if !self.apart.rouse() {
+        if !self.apart.rouse(&self.seat) {
             self.poller.unpark();
         }
     }
@@ -51,14 +48,14 @@ fn a_source_beside_a_sleeper() {
     let scene = Scene::new();
     let adds = thread::spawn(move || {
         scene.has_source.store(true, Ordering::Relaxed);
-        scene.apart.added_source();
+        scene.apart.added_source(&scene.seat);
         // Its event.
         scene.poller.unpark();
     });
     // The first may end for the sake of the source, or not be needed. The second is in the poller then, where the event is.
     let was_apart = scene.apart.lie_down(|| scene.has_source.load(Ordering::Relaxed));
     match was_apart {
-        true => assert!(!scene.apart.sleep(None), "nobody wakes the seat"),
+        true => assert!(!scene.seat.park_lightly(None), "nobody wakes the seat"),
         false => scene.poller.park(),
     }
     if was_apart {
@@ -99,7 +96,7 @@ fn loom_i1_a_wake_up_reaches_who_sleeps_anywhere() {
         let scene = Scene::new();
         let adds = thread::spawn(move || {
             scene.has_source.store(true, Ordering::Relaxed);
-            scene.apart.added_source();
+            scene.apart.added_source(&scene.seat);
         });
         let wakes = thread::spawn(move || scene.seat.unpark_or(|| scene.rouse()));
         while !scene.sleep() {}

@@ -11,6 +11,7 @@ use crate::reactor::{Config, Reactors};
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, Write};
+use std::iter;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -19,6 +20,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::Duration;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -121,6 +124,24 @@ fn what_has_come_in_a_sleep_comes_once() {
     reactors[0].parker().nudge();
     let slept = reactors[0].sleep(|| false);
     assert!(!slept.is_woken && slept.harvest.is_none());
+}
+
+/// L3: who sleeps while there is no source is nudged by the first one, and sleeps where that is heard.
+#[test]
+fn l3_the_first_source_is_heard_by_who_sleeps_already() {
+    let reactors = reactors(1);
+    let (source, mut far) = watched(&reactors);
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            let slept = iter::repeat_with(|| reactors[0].sleep(|| false));
+            slept.map(|slept| slept.harvest.is_some()).take_while(|brings| !brings).count()
+        });
+        // It lies down, most often.
+        thread::sleep(Duration::from_millis(20));
+        assert!(!waits_from(&reactors, 0, &source));
+        far.write_all(b"late").unwrap();
+        sleeper.join().unwrap();
+    });
 }
 
 #[test]
