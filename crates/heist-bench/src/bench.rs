@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -24,6 +25,8 @@ pub enum Runtime {
     TokioRayon,
     /// Plain calls, one after another.
     Sequential,
+    /// Heist once more: how far from 1 the ratio of equals is.
+    HeistAgain,
     /// Heist that watches no worker for stalls: what is lost against it, the watching costs.
     HeistUnwatched,
     /// Heist that records what its workers do: what it loses, the recording costs.
@@ -42,8 +45,9 @@ impl Runtime {
     /// Runs only if the command line names it: no peer, but another heist, or one that needs
     /// what cargo does not bring along.
     pub fn is_on_demand(self) -> bool {
-        let is_heist = matches!(self, Runtime::HeistUnwatched | Runtime::HeistTraced);
-        is_heist || matches!(self, Runtime::Tbb | Runtime::Go | Runtime::Java | Runtime::Bare)
+        let others = [Runtime::HeistAgain, Runtime::HeistUnwatched, Runtime::HeistTraced];
+        others.contains(&self)
+            || matches!(self, Runtime::Tbb | Runtime::Go | Runtime::Java | Runtime::Bare)
     }
 
     /// As the command line, the table and the JSON spell it.
@@ -59,6 +63,7 @@ impl Runtime {
             Runtime::Chili => "chili",
             Runtime::TokioRayon => "tokio-rayon",
             Runtime::Sequential => "sequential",
+            Runtime::HeistAgain => "heist-again",
             Runtime::HeistUnwatched => "heist-unwatched",
             Runtime::HeistTraced => "heist-traced",
             Runtime::Tbb => "tbb",
@@ -105,7 +110,7 @@ pub enum Pace {
 /// One runtime's part in a bench.
 pub struct Side {
     pub runtime: Runtime,
-    start: Box<Start>,
+    start: Rc<Start>,
 }
 
 type Start = dyn Fn(&Setup) -> Result<Subject, Fault>;
@@ -137,8 +142,15 @@ impl Bench {
         S: FnMut(u64) -> Result<Sample, Fault> + 'static,
     {
         let start = move |setup: &Setup| start(setup).map(|subject| Box::new(subject) as Subject);
-        self.sides.push(Side { runtime, start: Box::new(start) });
+        self.sides.push(Side { runtime, start: Rc::new(start) });
         self
+    }
+
+    /// Heist's side, a second time.
+    pub fn repeat_heist(&mut self) {
+        let heist = self.sides.iter().find(|side| side.runtime == Runtime::Heist);
+        let again = heist.map(|side| Rc::clone(&side.start));
+        self.sides.extend(again.map(|start| Side { runtime: Runtime::HeistAgain, start }));
     }
 
     pub fn name(&self) -> &'static str {

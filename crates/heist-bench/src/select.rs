@@ -44,6 +44,9 @@ pub fn by_peers(benches: &mut [Bench], peers: &[Runtime]) {
     };
     for bench in benches {
         bench.sides.retain(|side| side.runtime == Runtime::Heist || named(side.runtime));
+        if named(Runtime::HeistAgain) {
+            bench.repeat_heist();
+        }
     }
 }
 
@@ -136,8 +139,9 @@ mod tests {
 
     #[test]
     fn who_runs_on_demand_has_to_be_named() {
-        use Runtime::{Heist, HeistUnwatched, St3};
-        assert!(!kept(&[]).contains(&HeistUnwatched));
+        use Runtime::{Heist, HeistAgain, HeistUnwatched, St3};
+        assert!(!kept(&[]).contains(&HeistUnwatched) && !kept(&[]).contains(&HeistAgain));
+        assert_eq!(kept(&[HeistAgain, St3]), [Heist, St3, HeistAgain]);
         assert_eq!(kept(&[HeistUnwatched]), [Heist, HeistUnwatched]);
         assert_eq!(kept(&[HeistUnwatched, St3]), [Heist, St3, HeistUnwatched]);
     }

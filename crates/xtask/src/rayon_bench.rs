@@ -19,6 +19,9 @@ pub struct Args {
     /// How often each runs on each side
     #[arg(long, default_value_t = 40)]
     samples: usize,
+    /// Rayon on its own in the place of heist, too: how far from 1 the ratios of equals are
+    #[arg(long)]
+    control: bool,
 }
 
 /// So many samples are of one process. Some of what makes it fast or slow is drawn by lot when it starts, as where its memory lies: each
@@ -39,20 +42,25 @@ fn run(args: &Args) -> Result<()> {
     ensure!(args.samples > 0, "--samples must be 1 or more");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = root.canonicalize().context("cannot find the repository")?;
-    let programs = [build(&root, "heist")?, build(&root, "rayon")?];
+    let names = [if args.control { "rayon" } else { "heist" }, "rayon"];
+    let programs = [build(&root, names[0])?, build(&root, names[1])?];
     let start = || -> Result<[Side; 2]> {
-        Ok([Side::start("heist", &programs[0])?, Side::start("rayon", &programs[1])?])
+        Ok([Side::start(names[0], &programs[0])?, Side::start(names[1], &programs[1])?])
     };
-    let names = match args.programs.as_slice() {
+    let chosen = match args.programs.as_slice() {
         [] => start()?[0].ask("?")?.split(' ').map(str::to_owned).collect(),
         chosen => chosen.to_vec(),
     };
-    println!("{} samples a side, interleaved; a ratio above 1 means heist is better", args.samples);
+    let [first, second] = names;
     println!(
-        "{:<22}{:>12}{:>22}{:>12}{:>22}{:>9}{:>14}",
-        "", "heist", "p10-p90", "rayon", "p10-p90", "ratio", "95 % sure"
+        "{} samples a side, interleaved; a ratio above 1 means the first is better",
+        args.samples
     );
-    for name in names {
+    println!(
+        "{:<22}{first:>12}{:>22}{second:>12}{:>22}{:>9}{:>14}",
+        "", "p10-p90", "p10-p90", "ratio", "95 % sure"
+    );
+    for name in chosen {
         let mut times = [vec![], vec![]];
         for batch in 0..args.samples.div_ceil(BATCH) {
             let left = args.samples - batch * BATCH;
