@@ -1,6 +1,7 @@
 //! Sockets, pipes, names, and descriptors of one's own.
 
 mod async_fd;
+mod faults;
 mod lookup;
 mod pipe;
 #[path = "../support/mod.rs"]

@@ -6,6 +6,7 @@
 #[cfg(feature = "test-util")]
 mod paused;
 mod sleep;
+mod stall;
 #[path = "../support/mod.rs"]
 mod support;
 mod timeout;

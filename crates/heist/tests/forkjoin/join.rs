@@ -84,8 +84,6 @@ fn j4_the_first_panic_wins() {
         outcome.map(drop).map_err(message)
     }
     let rt = runtime(2);
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
     for is_stolen in [false, true] {
         for _ in 0..10 {
             assert_eq!(outcome(&rt, false, false, is_stolen), Ok(()));
@@ -94,7 +92,6 @@ fn j4_the_first_panic_wins() {
             assert_eq!(outcome(&rt, true, true, is_stolen), Err("a"));
         }
     }
-    panic::set_hook(hook);
 }
 
 /// J4: a panic deep in a tree comes up through all joins, and all other leaves are called.

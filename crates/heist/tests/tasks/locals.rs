@@ -1,7 +1,7 @@
 //! Task-locals.
 
-mod support;
-
+use crate::support::futures::Gate;
+use crate::support::runtime;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::{Future, pending, poll_fn, ready};
@@ -9,8 +9,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use support::futures::Gate;
-use support::runtime;
 
 heist::task_local! {
     static NUMBER: u32;

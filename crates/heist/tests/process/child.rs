@@ -1,7 +1,8 @@
 //! Child processes: how they are started, awaited and killed.
 
-mod support;
-
+use crate::support;
+use crate::support::children::{self, wait_until_exited};
+use crate::support::runtime;
 use heist::process::Command;
 use heist::runtime::{Builder, Runtime};
 use std::future::poll_fn;
@@ -10,8 +11,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::process::Stdio;
 use std::task::Poll;
-use support::children::{self, wait_until_exited};
-use support::runtime;
 
 fn current_thread() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()

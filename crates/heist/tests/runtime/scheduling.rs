@@ -1,8 +1,7 @@
 //! Who runs what and when: W1–W7, I1, I2, F1–F3. No test decides by the clock: a promise that is
 //! broken shows as a hang, or as a wrong count.
 
-mod support;
-
+use crate::support::runtime;
 use heist::runtime::Builder;
 use heist::task::yield_now;
 use std::collections::HashSet;
@@ -11,7 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
-use support::runtime;
 
 /// F1: two tasks that wait for each other's thread need two threads.
 #[test]

@@ -1,15 +1,12 @@
 //! The wrappers between the traits of tokio and of futures-io.
 
-#[path = "support/held.rs"]
-mod held;
-
+use crate::held::{Held, cancel, runtime_with_one_blocking_thread};
 use futures_util::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, Cursor as FuturesCursor,
 };
 use heist::fs::File;
 use heist::io::compat::{FuturesIo, TokioIo};
 use heist::io::{BufReader, SeekFrom};
-use held::{Held, cancel, runtime_with_one_blocking_thread};
 use std::io::{ErrorKind, IoSlice};
 
 fn file(contents: &str) -> (tempfile::NamedTempFile, FuturesIo<File>) {

@@ -3,8 +3,7 @@
 //!
 //! `HEIST_STRESS_SCALE` multiplies the number of tasks, `HEIST_STRESS_SEED` sets the seed.
 
-mod support;
-
+use crate::support::{Counted, runtime};
 use heist::task::yield_now;
 use heist_testing::{Rng, scaled, seed};
 use std::future::{Future, poll_fn};
@@ -12,7 +11,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-use support::{Counted, runtime};
 
 /// Spawns a tree of tasks; each node yields, hands over, or waits for its children.
 fn tree(

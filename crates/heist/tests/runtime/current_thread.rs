@@ -1,7 +1,6 @@
 //! The flavour without worker threads: the same promises, on the thread that waits.
 
-mod support;
-
+use crate::support::Counted;
 use heist::runtime::{Builder, Runtime, RuntimeFlavor};
 use heist::task::yield_now;
 use std::future::{pending, poll_fn};
@@ -10,7 +9,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::task::Poll;
 use std::thread;
-use support::Counted;
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()

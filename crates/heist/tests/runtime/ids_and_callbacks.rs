@@ -1,7 +1,6 @@
 //! What a runtime tells about itself, and what its callbacks may do.
 
-mod support;
-
+use crate::support;
 use heist::runtime::{self, Builder, Handle, Id, Runtime};
 use heist::task::{JoinHandle, yield_now};
 use std::collections::HashSet;

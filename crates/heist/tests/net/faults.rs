@@ -2,8 +2,9 @@
 //!
 //! `HEIST_STRESS_SEED` and `HEIST_STRESS_SCALE` say where to begin and how much to do.
 
-mod support;
-
+use crate::support;
+use crate::support::net::{poll_once, with_std_peer};
+use crate::support::runtime;
 use heist::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use heist::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
 use heist::runtime::{Builder, Runtime};
@@ -16,8 +17,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
-use support::net::{poll_once, with_std_peer};
-use support::runtime;
 
 fn runtimes() -> [Runtime; 3] {
     let current_thread = Builder::new_current_thread().enable_all().build().unwrap();

@@ -46,7 +46,9 @@ fn a_task_is_recorded_from_its_spawn_to_its_end() {
                     story.push("spawned");
                 }
                 EventKind::SpawnedAt { task, location } if is_it(task) => {
-                    assert!(trace.text(location).contains(&format!("tests/trace.rs:{line}:")));
+                    assert!(
+                        trace.text(location).contains(&format!("tests/trace/recorder.rs:{line}:"))
+                    );
                 }
                 EventKind::PollStart { task, .. } if is_it(task) => story.push("polled"),
                 EventKind::PollEnd { task, outcome: Outcome::Again } if is_it(task) => {

@@ -1,14 +1,12 @@
 //! Names and ids of tasks.
 
-mod support;
-
+use crate::support::futures::Gate;
+use crate::support::{Counted, runtime};
 use heist::task::{self, Builder, Id};
 use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
-use support::futures::Gate;
-use support::{Counted, runtime};
 
 #[test]
 fn a_name_is_stored_with_the_task() {

@@ -1,12 +1,9 @@
 //! The standard streams. Each test runs this program once more, with its streams in hand, and as a
 //! part that `child` plays.
 
-#[path = "support/held.rs"]
-mod held;
-
+use crate::held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
 use heist::io::{self, AsyncReadExt, AsyncWriteExt, BufReader};
 use heist::runtime::{Builder, Runtime, is_rt_shutdown_err};
-use held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +37,7 @@ const PARTS: [(&str, fn()); 8] = [
 
 fn start(part: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--nocapture", "--test-threads=1"])
+        .args(["stdio::child", "--exact", "--nocapture", "--test-threads=1"])
         .env(PART, part)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

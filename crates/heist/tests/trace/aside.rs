@@ -40,7 +40,7 @@ fn of(events: &[Event], wanted: TaskId) -> Vec<EventKind> {
 
 fn here(trace: &Trace, kind: EventKind) -> bool {
     match kind {
-        EventKind::SpawnedAt { location, .. } => trace.text(location).contains("trace_aside.rs:"),
+        EventKind::SpawnedAt { location, .. } => trace.text(location).contains("trace/aside.rs:"),
         _ => false,
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! `HEIST_STRESS_SCALE` multiplies the number of rounds, `HEIST_STRESS_SEED` sets the seed.
 
-mod support;
-
+use crate::support;
+use crate::support::resident::{Register, Resident};
+use crate::support::{Counted, runtime};
 use heist::task::{JoinHandle, spawn_pinned, yield_now};
 use heist_testing::{Rng, scaled, seed};
 use std::future::poll_fn;
@@ -12,8 +13,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
-use support::resident::{Register, Resident};
-use support::{Counted, runtime};
 
 #[derive(Clone, Default)]
 struct World {

@@ -1,7 +1,7 @@
 //! Tasks that stay on their thread.
 
-mod support;
-
+use crate::support::futures::{Gate, count_polls, until};
+use crate::support::{Counted, runtime};
 use heist::task::{self, Builder, JoinSet, LocalSet, spawn_local};
 use heist_testing::scaled;
 use std::cell::{Cell, RefCell};
@@ -13,8 +13,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, ThreadId};
-use support::futures::{Gate, count_polls, until};
-use support::{Counted, runtime};
 
 struct CountWakes(AtomicUsize);
 

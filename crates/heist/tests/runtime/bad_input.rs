@@ -1,8 +1,7 @@
 //! Nonsense, and what becomes of it: an error or a panic that names the API and says what to do,
 //! and never a runtime that hangs.
 
-mod support;
-
+use crate::support::runtime;
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{self, JoinSet, LocalSet};
 use std::any::Any;
@@ -13,7 +12,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
-use support::runtime;
 
 fn text_of(payload: Box<dyn Any + Send>) -> String {
     match payload.downcast::<String>() {
@@ -208,7 +206,7 @@ fn child_needs_the_global_runtime() {
 fn nonsense_in_the_environment_is_named() {
     for value in ["banana", "0", "-1", "65536", " ", "1e3"] {
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_needs_the_global_runtime", "--nocapture"])
+            .args(["--exact", "bad_input::child_needs_the_global_runtime", "--nocapture"])
             .env(CHILD, "1")
             .env("HEIST_WORKERS", value)
             .output()

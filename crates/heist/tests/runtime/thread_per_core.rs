@@ -1,7 +1,7 @@
 //! Thread-per-core mode: every task stays where it was spawned (W8), and workers may be bound to cores.
 
-mod support;
-
+use crate::support;
+use crate::support::Counted;
 use heist::runtime::{Builder, Runtime};
 use heist::task::{self, JoinSet, yield_now};
 use heist_testing::{Rng, scaled, seed};
@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
-use support::Counted;
 
 fn thread_per_core(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();

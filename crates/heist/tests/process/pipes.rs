@@ -1,7 +1,6 @@
 //! The pipes of children: streams of megabytes, ends of input, broken pipes, conversions.
 
-mod support;
-
+use crate::support::runtime;
 use heist::io::{AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use heist::process::{ChildStdin, ChildStdout, Command};
 use heist::runtime::{Builder, Runtime};
@@ -12,7 +11,6 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::pin::Pin;
 use std::process::Stdio;
 use std::task::Poll;
-use support::runtime;
 
 const MEGABYTES: usize = 4 << 20;
 

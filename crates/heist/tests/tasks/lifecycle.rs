@@ -1,7 +1,6 @@
 //! Tasks: T1–T8, with real workers. What loom covers in small, these cover in number.
 
-mod support;
-
+use crate::support::{Counted, runtime};
 use heist::runtime::{Builder, Runtime};
 use heist::task::{JoinHandle, yield_now};
 use heist_testing::scaled;
@@ -11,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-use support::{Counted, runtime};
 
 /// What a task does in its first poll.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,15 +1,13 @@
 //! The cooperative budget (W9).
 
-mod support;
-
+use crate::support::futures::{count_polls, until};
+use crate::support::runtime;
 use heist::task::coop;
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use support::futures::{count_polls, until};
-use support::runtime;
 
 /// W9: what every poll begins with.
 const BUDGET: usize = 128;

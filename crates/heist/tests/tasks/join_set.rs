@@ -1,7 +1,7 @@
 //! Sets of tasks.
 
-mod support;
-
+use crate::support::futures::{Gate, count_polls, until};
+use crate::support::{Counted, runtime};
 use heist::task::{self, JoinSet};
 use std::collections::HashSet;
 use std::future::{pending, poll_fn};
@@ -9,8 +9,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
-use support::futures::{Gate, count_polls, until};
-use support::{Counted, runtime};
 
 #[test]
 fn every_output_comes_once() {

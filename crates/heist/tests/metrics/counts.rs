@@ -1,8 +1,7 @@
 //! What a runtime counts (M1). Every number here is forced by the program that is counted, and
 //! none by the clock. Where a worker has to come to rest first, a wrong count shows as a hang.
 
-mod support;
-
+use crate::support::runtime;
 use heist::runtime::{Builder, Runtime, RuntimeMetrics, WorkerState};
 use heist::task::{LocalSet, consume_budget, yield_now};
 use std::future::{Future, pending, poll_fn};
@@ -13,7 +12,6 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
-use support::runtime;
 
 fn current_thread() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()

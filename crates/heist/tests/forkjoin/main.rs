@@ -1,0 +1,12 @@
+//! Fork-join: joins, scopes, jobs and broadcasts. What needs an allocator of its own is in `forkjoin_memory.rs`.
+
+mod borrowed;
+mod closing;
+mod detours;
+mod edges;
+mod fixed;
+mod join;
+mod par;
+mod scarce;
+mod scope;
+mod two_ends;

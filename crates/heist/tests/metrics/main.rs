@@ -1,0 +1,6 @@
+//! What a runtime counts and measures (M1).
+
+mod counts;
+mod histogram;
+#[path = "../support/mod.rs"]
+mod support;
