@@ -32,7 +32,6 @@ pub(crate) fn is_built() -> bool {
     GLOBAL.get().is_some_and(Option::is_some)
 }
 
-#[cold]
 fn global() -> Option<&'static Arc<Pool>> {
     if GLOBAL.get().is_none() {
         decide();
@@ -41,6 +40,8 @@ fn global() -> Option<&'static Arc<Pool>> {
 }
 
 /// Nobody has built one. If the environment says how many threads there should be, it gets so many.
+#[cold]
+#[inline(never)]
 fn decide() {
     let _deciding = DECIDING.lock().unwrap_or_else(PoisonError::into_inner);
     if GLOBAL.get().is_some() {

@@ -1,57 +1,71 @@
 //! Time.
 
 use rustix::time::{ClockId, clock_gettime};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A point in time.
+/// A point in time, in nanoseconds of the clock that `Instant` reads: one word, and a difference is one subtraction. It is read whenever a worker
+/// lies down or gets up.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock(Instant);
+pub(crate) struct Clock(u64);
 
 impl Clock {
+    #[inline]
     pub(crate) fn now() -> Self {
-        Clock(instant())
+        Clock(monotonic())
     }
 
     /// How long ago `earlier` was; nothing if it was later.
+    #[inline]
     pub(crate) fn since(self, earlier: Clock) -> Duration {
-        self.0.saturating_duration_since(earlier.0)
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 
     #[cfg(all(test, not(loom)))]
     pub(crate) fn plus(self, duration: Duration) -> Self {
-        Clock(self.0 + duration)
+        Clock(self.0 + duration.as_nanos() as u64)
     }
 }
 
 /// The CPU time that this thread has used, in nanoseconds.
 pub(crate) fn cpu_time() -> u64 {
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    u64::try_from(used.tv_sec * 1_000_000_000 + used.tv_nsec).unwrap_or(0)
+    nanos(ClockId::ThreadCPUTime)
+}
+
+#[inline]
+fn nanos(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    // Neither is below zero.
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 #[cfg(not(all(test, not(loom))))]
-fn instant() -> Instant {
-    Instant::now()
+#[inline]
+fn monotonic() -> u64 {
+    nanos(ClockId::Monotonic)
 }
 
 #[cfg(all(test, not(loom)))]
 pub(crate) use stopped::StoppedClock;
 #[cfg(all(test, not(loom)))]
-use stopped::instant;
+use stopped::monotonic;
 
 /// A clock that stands still, for tests.
 #[cfg(all(test, not(loom)))]
 mod stopped {
     use std::cell::Cell;
     use std::marker::PhantomData;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     std::thread_local! {
-        static STOPPED: Cell<Option<Instant>> = const { Cell::new(None) };
+        static STOPPED: Cell<Option<u64>> = const { Cell::new(None) };
     }
 
-    pub(super) fn instant() -> Instant {
-        STOPPED.get().unwrap_or_else(Instant::now)
+    pub(super) fn monotonic() -> u64 {
+        STOPPED.get().unwrap_or_else(now)
+    }
+
+    fn now() -> u64 {
+        super::nanos(super::ClockId::Monotonic)
     }
 
     /// As long as it lives, time passes on this thread when it says so.
@@ -60,12 +74,12 @@ mod stopped {
     impl StoppedClock {
         pub(crate) fn stop() -> Self {
             assert!(STOPPED.get().is_none(), "it stands still already");
-            STOPPED.set(Some(Instant::now()));
+            STOPPED.set(Some(now()));
             StoppedClock(PhantomData)
         }
 
         pub(crate) fn advance(&self, by: Duration) {
-            STOPPED.set(STOPPED.get().map(|now| now + by));
+            STOPPED.set(STOPPED.get().map(|now| now + by.as_nanos() as u64));
         }
     }
 

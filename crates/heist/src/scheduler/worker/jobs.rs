@@ -329,7 +329,9 @@ impl Local {
         if !self.takes_jobs() {
             return false;
         }
-        let own = self.pop_job().or_else(|| self.next_call()).map(|job| (job, Origin::Here));
+        // Mostly there is none.
+        let own = if self.has_own_jobs() { self.pop_job() } else { None };
+        let own = own.or_else(|| self.next_call()).map(|job| (job, Origin::Here));
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
         self.run_between_tasks(job, origin);

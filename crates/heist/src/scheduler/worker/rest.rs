@@ -15,7 +15,8 @@ const LOOKS: u32 = 4;
 const SPINS_PER_LOOK: u32 = 48;
 
 /// So often a worker that comes from a job lets other threads run before it lies down, which takes some microseconds. Guessed: one
-/// may be given back at once. Who has called `join` from outside goes on 5 µs sooner.
+/// may be given back at once. Who has called `join` from outside goes on 5 µs sooner. (With one for thieves whose last rest was no shorter than 15 µs, `tick` took 0.995
+/// times the CPU time; but `tick_outside` 1.02 times, and 1.02 times the time: who is woken next finds the core asleep.)
 const YIELDS: u32 = 8;
 
 /// A worker that others have woken from a sleep no longer than that waits for a moment before the next: what
