@@ -42,7 +42,7 @@ fn run(args: &Args) -> Result<()> {
     ensure!(args.samples > 0, "--samples must be 1 or more");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = root.canonicalize().context("cannot find the repository")?;
-    let names = [if args.control { "rayon" } else { "heist" }, "rayon"];
+    let names = sides(args.control);
     let programs = [build(&root, names[0])?, build(&root, names[1])?];
     let start = || -> Result<[Side; 2]> {
         Ok([Side::start(names[0], &programs[0])?, Side::start(names[1], &programs[1])?])
@@ -71,6 +71,11 @@ fn run(args: &Args) -> Result<()> {
         println!("{name:<22}{heist}{rayon}{ratio:>8.2}x{sure:>14}");
     }
     Ok(())
+}
+
+/// Whose rayon-core the two programs have.
+fn sides(is_control: bool) -> [&'static str; 2] {
+    [if is_control { "rayon" } else { "heist" }, "rayon"]
 }
 
 /// Asks both sides in turns. Each goes first as often as the other.
@@ -215,6 +220,14 @@ mod tests {
         let manifest: toml::Table = heist.parse().unwrap();
         let main = manifest["bin"][0]["path"].as_str().unwrap();
         assert!(Path::new(main).is_file(), "{main}");
+    }
+
+    #[test]
+    fn a_control_has_no_patch_on_either_side() {
+        let root = Path::new(".");
+        let has_patch = |side: &str| manifest_of(root, side).contains("[patch");
+        assert_eq!(sides(false).map(has_patch), [true, false]);
+        assert_eq!(sides(true).map(has_patch), [false, false]);
     }
 
     #[test]
