@@ -12,7 +12,7 @@ mod threads;
 pub use activity::SystemCall;
 pub(crate) use activity::Usage;
 pub(crate) use activity::{Activity, Probe};
-pub(crate) use affinity::Cores;
+pub(crate) use affinity::{Cores, this_core};
 #[cfg(all(test, not(loom)))]
 pub(crate) use clock::StoppedClock;
 pub(crate) use clock::{Clock, cpu_time};

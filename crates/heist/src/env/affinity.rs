@@ -1,4 +1,4 @@
-//! Which cores a thread may run on.
+//! Which cores a thread may run on, and on which it does.
 
 /// The cores that a process may use, as the thread saw it that asked.
 #[derive(Clone, Debug)]
@@ -21,9 +21,18 @@ impl Cores {
     }
 }
 
+/// The core that the calling thread is on, at this moment; 0 where the system does not tell.
+pub(crate) fn this_core() -> usize {
+    system::this_core()
+}
+
 #[cfg(target_os = "linux")]
 mod system {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+    pub(super) fn this_core() -> usize {
+        sched_getcpu()
+    }
 
     #[derive(Clone, Debug)]
     pub(super) struct Cores(CpuSet);
@@ -52,6 +61,10 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
+    pub(super) fn this_core() -> usize {
+        0
+    }
+
     #[derive(Clone, Debug)]
     pub(super) struct Cores;
 

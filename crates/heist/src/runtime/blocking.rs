@@ -2,6 +2,7 @@
 
 use super::Handle;
 use super::context::{self, Polling};
+use crate::env;
 use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::Host;
 use crate::trace;
@@ -47,6 +48,10 @@ impl Host for Handle {
     fn within(&self, act: impl FnOnce()) {
         let _entered = context::enter(self);
         act();
+    }
+
+    fn core(&self) -> usize {
+        env::this_core()
     }
 
     fn started(&self) {

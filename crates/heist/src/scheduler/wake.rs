@@ -58,7 +58,7 @@ impl Shared {
     pub(super) fn wake_for_job(&self) {
         if let Some(seat) = self.idle.wake_one() {
             self.wake_seat(seat);
-        } else if !self.inject.is_empty() {
+        } else if !self.inject.is_empty() || self.idle.is_spare_expected() && self.has_tasks() {
             // Tasks wait, and somebody was woken or called for them, who perhaps has no core to run on.
             std::thread::yield_now();
         } else if self.idle.is_spare_expected() {

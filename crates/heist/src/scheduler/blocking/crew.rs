@@ -1,6 +1,6 @@
 //! What blocking threads do, whoever starts them and whatever they run.
 
-use super::roster::{Census, Job, Limits, Number, Roster, Sleeper, Spare, Summon};
+use super::roster::{Census, Core, Job, Limits, Number, Roster, Sleeper, Spare, Summon};
 use heist_sync::model_has_failed;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,6 +24,9 @@ pub(crate) trait Host: Clone + Send + 'static {
 
     /// Calls `act` as something that happens in the runtime.
     fn within(&self, act: impl FnOnce());
+
+    /// The core that the calling thread is on.
+    fn core(&self) -> Core;
 
     /// Called by each thread before it runs anything.
     fn started(&self);
@@ -75,7 +78,7 @@ impl<W: Work> Crew<W> {
 
     /// Has a thread run `spare` now, or drops it if there is none to be had.
     pub(super) fn call(&self, spare: Spare, host: &impl Host) -> Result<(), NoThread> {
-        match self.0.call(spare) {
+        match self.0.call(spare, host.core()) {
             Ok(Summon::Start(number)) => self.start_for_call(number, host),
             Ok(summon) => {
                 self.follow(summon, host);
@@ -89,7 +92,7 @@ impl<W: Work> Crew<W> {
         if self.try_start(number, host).is_ok() {
             return Ok(());
         }
-        let (handed, summon) = self.0.call_failed(number);
+        let (handed, summon) = self.0.call_failed(number, host.core());
         let answer = match handed {
             Ok(wake) => {
                 self.follow(wake, host);
@@ -155,7 +158,7 @@ impl<W: Work> Crew<W> {
         self.follow(summon, &host);
         host.started();
         job.into_iter().for_each(run);
-        while let Some((job, summon)) = self.0.next(&me) {
+        while let Some((job, summon)) = self.0.next(&me, || host.core()) {
             self.follow(summon, &host);
             run(job);
         }

@@ -121,6 +121,10 @@ impl Host for Threads {
         act();
     }
 
+    fn core(&self) -> usize {
+        0
+    }
+
     fn started(&self) {}
 
     fn stopping(&self) {}

@@ -41,7 +41,7 @@ struct State {
     /// Threads that there are: from the decision to start one until it has ended.
     threads: usize,
     /// Threads that sleep and that nobody has woken; the last one is woken first, so that those
-    /// that are not needed sleep on and end.
+    /// that are not needed sleep on and end. For a spare it is the last on the caller's core, if there is one.
     idle: Vec<Sleeper>,
     /// The one thread that was woken or started for what is in the queue and has not looked yet.
     coming: Option<Number>,
@@ -56,11 +56,16 @@ struct State {
 pub(super) struct Sleeper {
     number: Number,
     bell: Arc<Condvar>,
+    /// Where it was when it went to sleep.
+    core: Core,
 }
+
+/// The number of a core. Each thread will be where it was, as a rule.
+pub(super) type Core = usize;
 
 impl Sleeper {
     pub(super) fn new(number: Number) -> Self {
-        Sleeper { number, bell: Arc::new(Condvar::new()) }
+        Sleeper { number, bell: Arc::new(Condvar::new()), core: 0 }
     }
 }
 
@@ -166,24 +171,28 @@ impl<T> Roster<T> {
         is_callable
     }
 
-    /// Finds a thread for a spare, or gives it back if there is none to be had now.
-    pub(super) fn call(&self, spare: Spare) -> Result<Summon, Spare> {
+    /// Finds a thread for a spare that is called from `core`, or gives it back if there is none to be had now.
+    pub(super) fn call(&self, spare: Spare, core: Core) -> Result<Summon, Spare> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(spare);
         }
         // Fewer can be called for the queue afterwards. Who reads that there are some asks again.
-        state.hand(spare).or_else(|spare| state.start_for(spare, &self.limits))
+        state.hand(spare, core).or_else(|spare| state.start_for(spare, &self.limits))
     }
 
     /// The thread for a spare could not be started. A sleeper takes it if there is one by now, else
     /// it comes back, unless it is gone because the runtime is down. What waited for a thread while
     /// this one counted gets another.
-    pub(super) fn call_failed(&self, number: Number) -> (Result<Summon, Option<Spare>>, Summon) {
+    pub(super) fn call_failed(
+        &self,
+        number: Number,
+        core: Core,
+    ) -> (Result<Summon, Option<Spare>>, Summon) {
         let mut state = self.lock();
         state.threads -= 1;
         let handed = match state.spare_of(number) {
-            Some(spare) => state.hand(spare).map_err(Some),
+            Some(spare) => state.hand(spare, core).map_err(Some),
             None => Err(None),
         };
         let forgets = canary::BLOCKING_CALL_FAILURE_FORGETS.sings();
@@ -200,9 +209,9 @@ impl<T> Roster<T> {
     }
 
     /// The next closure, without the lock if there is one in the queue; sleeps while there is
-    /// nothing. `None`: the thread must end, because it was not needed for long or because the
-    /// runtime goes down.
-    pub(super) fn next(&self, me: &Sleeper) -> Option<(Job<T>, Summon)> {
+    /// nothing, where `core` says. `None`: the thread must end, because it was not needed for long or because
+    /// the runtime goes down.
+    pub(super) fn next(&self, me: &Sleeper, core: impl Fn() -> Core) -> Option<(Job<T>, Summon)> {
         if let Some((item, has_more)) = self.queue.pop() {
             let summon = if has_more { self.summon() } else { Summon::Nobody };
             return Some((Job::Closure(item), summon));
@@ -215,7 +224,7 @@ impl<T> Roster<T> {
             if state.is_closed {
                 return None;
             }
-            state.idle.push(me.clone());
+            state.idle.push(Sleeper { core: core(), ..me.clone() });
             // Whoever is called is this thread: the last of the idle.
             let _ = self.settle(&mut state);
             state = self.sleep(state, me)?;
@@ -363,9 +372,11 @@ impl State {
         Some(Summon::Wake(sleeper.bell))
     }
 
-    /// Has the last of the idle run a spare.
-    fn hand(&mut self, spare: Spare) -> Result<Summon, Spare> {
-        let Some(sleeper) = self.idle.pop() else { return Err(spare) };
+    /// Has the last of the idle on this core run a spare, or else the last of all.
+    fn hand(&mut self, spare: Spare, core: Core) -> Result<Summon, Spare> {
+        let near = self.idle.iter().rposition(|sleeper| sleeper.core == core);
+        let Some(place) = near.or(self.idle.len().checked_sub(1)) else { return Err(spare) };
+        let sleeper = self.idle.remove(place);
         self.calls.push((sleeper.number, spare));
         Ok(Summon::Wake(sleeper.bell))
     }

@@ -4,6 +4,7 @@ use super::roster::{Job, Roster, Sleeper, Summon};
 use super::{Blocking, Closure, Config, Host, IsClosed, Limits, NoThread};
 use crate::env::ThreadSpec;
 use crate::task;
+use std::cell::Cell;
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;
@@ -32,9 +33,18 @@ impl Host for Threads {
         act();
     }
 
+    fn core(&self) -> usize {
+        CORE.get()
+    }
+
     fn started(&self) {}
 
     fn stopping(&self) {}
+}
+
+thread_local! {
+    /// Where the thread is, as far as the roster can tell.
+    static CORE: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Threads {
@@ -87,16 +97,16 @@ impl Threads {
 /// A closure that says on which thread it is, and ends when it is told to.
 struct Stuck {
     begun: Receiver<ThreadId>,
-    release: Sender<()>,
+    release: Sender<usize>,
 }
 
 impl Stuck {
     fn new() -> (Stuck, impl FnOnce() + Send + 'static) {
         let (begin, begun) = channel();
-        let (release, released) = channel::<()>();
+        let (release, released) = channel();
         let closure = move || {
             begin.send(thread::current().id()).unwrap();
-            released.recv().unwrap();
+            CORE.set(released.recv().unwrap());
         };
         (Stuck { begun, release }, closure)
     }
@@ -112,7 +122,11 @@ impl Stuck {
     }
 
     fn end(self) {
-        self.release.send(()).unwrap();
+        self.end_on(0);
+    }
+
+    fn end_on(self, core: usize) {
+        self.release.send(core).unwrap();
     }
 }
 
@@ -172,6 +186,27 @@ fn a_spare_is_run_by_a_sleeper() {
     assert_eq!(stuck.thread(), thread);
     assert_eq!(threads.counts(), (1, 0, 0));
     stuck.end();
+    threads.end();
+}
+
+/// The other two sleep on another core, one of them since a shorter time.
+#[test]
+fn a_spare_is_run_by_who_sleeps_on_the_callers_core() {
+    let threads = Threads::new(3);
+    let three = [(); 3].map(|()| Stuck::begin(&threads));
+    let ids = three.each_ref().map(Stuck::thread);
+    for (sleeping, (stuck, core)) in three.into_iter().zip([7, 5, 7]).enumerate() {
+        stuck.end_on(core);
+        threads.wait_for((3, sleeping + 1, 0));
+    }
+    let called = [(5, ids[1]), (7, ids[2]), (5, ids[0])].map(|(core, id)| {
+        CORE.set(core);
+        let (stuck, spare) = Stuck::new();
+        threads.call(spare).unwrap();
+        assert_eq!(stuck.thread(), id, "called from core {core}");
+        stuck
+    });
+    called.into_iter().for_each(Stuck::end);
     threads.end();
 }
 
@@ -260,7 +295,7 @@ fn roster(threads: usize) -> Roster<u32> {
 
 /// Calls for a spare; returns the thread that has to be started for it.
 fn start_for_spare(roster: &Roster<u32>) -> Sleeper {
-    let Ok(Summon::Start(number)) = roster.call(Box::new(|| {})) else {
+    let Ok(Summon::Start(number)) = roster.call(Box::new(|| {}), 0) else {
         unreachable!("there is room for a thread")
     };
     Sleeper::new(number)
@@ -272,7 +307,7 @@ fn a_spare_goes_before_closures() {
     let thread = start_for_spare(&roster);
     assert!(matches!(roster.submit(0, 7), Ok(Summon::Nobody)));
     assert!(matches!(roster.arrive(&thread), (Some(Job::Spare(_)), Summon::Nobody)));
-    assert!(matches!(roster.next(&thread), Some((Job::Closure(7), Summon::Nobody))));
+    assert!(matches!(roster.next(&thread, || 0), Some((Job::Closure(7), Summon::Nobody))));
 }
 
 #[test]
@@ -284,7 +319,7 @@ fn a_spare_that_has_not_begun_when_the_runtime_goes_down_is_given_back() {
     assert_eq!((left.cancelled.len(), left.mandatory.len(), left.spares.len()), (0, 0, 1));
     assert!(matches!(roster.arrive(&threads[1]), (None, Summon::Nobody)));
     for thread in &threads {
-        assert!(roster.next(thread).is_none());
+        assert!(roster.next(thread, || 0).is_none());
         assert!(matches!(roster.ended(), Summon::Nobody));
     }
     roster.wait_until_ended(0);

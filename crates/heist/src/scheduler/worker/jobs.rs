@@ -2,7 +2,7 @@
 
 use super::credit::Credit;
 use super::{Entered, Local, Step, Worker};
-use crate::env::Parker;
+use crate::env::{Clock, Parker};
 use crate::scheduler::arena::Arena;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
@@ -11,11 +11,17 @@ use heist_deque::deque::{self, Mark, Pushed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
+use std::time::Duration;
 
 mod waiting;
 
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
+
+/// After so long a worker that goes from one call from outside to the next lets other threads run: its callers, which it has
+/// woken, and all that the kernel does not give its core to before the next tick. Guessed: a call takes longer than a yield then. In `mixed`, where such a thread
+/// sends requests, they came in bursts otherwise.
+const STINT: Duration = Duration::from_micros(200);
 
 /// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often and nobody has gone to sleep meanwhile: what that costs is about what it costs to
 /// ring it anew, by a call of the kernel. Guessed.
@@ -40,6 +46,8 @@ pub(super) struct Jobs {
     was_stolen: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
+    /// When it last let other threads run between two calls from outside.
+    let_others_at: Cell<Clock>,
 }
 
 impl Jobs {
@@ -55,6 +63,7 @@ impl Jobs {
             ended_at: Cell::new(0),
             was_stolen: Cell::new(false),
             is_on_detour: Cell::new(false),
+            let_others_at: Cell::new(Clock::now()),
         }
     }
 }
@@ -332,10 +341,23 @@ impl Local {
         // Mostly there is none.
         let own = if self.has_own_jobs() { self.pop_job() } else { None };
         let own = own.or_else(|| self.next_call()).map(|job| (job, Origin::Here));
+        let is_call = own.is_none();
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
         self.run_between_tasks(job, origin);
+        if is_call {
+            self.let_others_run();
+        }
         true
+    }
+
+    /// Once in a while, between two calls from outside.
+    fn let_others_run(&self) {
+        let now = Clock::now();
+        if now.since(self.jobs.let_others_at.get()) >= STINT {
+            self.jobs.let_others_at.set(now);
+            std::thread::yield_now();
+        }
     }
 
     /// It is the turn of jobs, though tasks wait. If there is none here it takes one from another worker, who may be stuck:
