@@ -18,9 +18,9 @@ mod waiting;
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
 
-/// After so long a worker that goes from one call from outside to the next lets other threads run: its callers, which it has
-/// woken, and all that the kernel does not give its core to before the next tick. Guessed: a call takes longer than a yield then. In `mixed`, where such a thread
-/// sends requests, they came in bursts otherwise.
+/// After so long a worker that has done with a call from outside, and has something else to do, lets other threads run before: its caller,
+/// which it has woken, and all that the kernel does not give its core to before the next tick. Guessed: so long a yield does not show. In `mixed`, where such a thread
+/// sends requests, they came in bursts otherwise. (With nothing else to do it rests, and lingers before it yields: `tick_outside` takes twice the time if it yields first.)
 const STINT: Duration = Duration::from_micros(200);
 
 /// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often and nobody has gone to sleep meanwhile: what that costs is about what it costs to
@@ -46,7 +46,7 @@ pub(super) struct Jobs {
     was_stolen: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
-    /// When it last let other threads run between two calls from outside.
+    /// When it last let other threads run after a call from outside.
     let_others_at: Cell<Clock>,
 }
 
@@ -351,10 +351,10 @@ impl Local {
         true
     }
 
-    /// Once in a while, between two calls from outside.
+    /// Once in a while, between a call from outside and what is next.
     fn let_others_run(&self) {
         let now = Clock::now();
-        if now.since(self.jobs.let_others_at.get()) >= STINT {
+        if now.since(self.jobs.let_others_at.get()) >= STINT && self.scheduler.has_work() {
             self.jobs.let_others_at.set(now);
             std::thread::yield_now();
         }
