@@ -1,5 +1,6 @@
 //! How often a worker looks at the inject queue (W5, L4, F3).
 
+use super::worker::LIFO_STREAK;
 use crate::env::Clock;
 use crate::metrics::WorkerCounters;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use std::time::Duration;
 const TARGET: Duration = Duration::from_micros(200);
 const FIRST: u32 = 61;
 const SHORTEST: u32 = 2;
-const LONGEST: u32 = 127;
+/// With what may go first at most once every 127 ticks (L4).
+const LONGEST: u32 = 127 - LIFO_STREAK;
 /// After so many ticks comes the next look when the last one has left something behind. Guessed.
 const BACKLOG: u32 = 8;
 /// The clock is read once in so many ticks.
@@ -20,7 +22,8 @@ const SAMPLE: u32 = 64;
 /// The interval follows the time that polls take, so that long polls do not keep those in the
 /// inject queue waiting for long. It also ends when the worker has been once through its own
 /// ring: tasks that come back again and again, by yielding or by spawning their successor, take
-/// turns with those from outside.
+/// turns with those from outside. What is in the LIFO slot, and would be moved to the end of the ring
+/// by a task from outside, may go first: it belongs to a task that was begun before.
 pub(super) struct Pace {
     until_look: u32,
     interval: u32,
@@ -45,24 +48,26 @@ impl Pace {
         }
     }
 
-    /// One tick; whether it is time to look. `own` says how many tasks the worker has itself.
+    /// One tick; whether it is time to look. If it is, and something `may_go_first`, it still is in the next.
     #[inline]
-    pub(super) fn tick(&mut self, own: impl FnOnce() -> usize) -> bool {
+    pub(super) fn tick(&mut self, may_go_first: impl FnOnce() -> bool) -> bool {
         self.ticks = self.ticks.saturating_add(1);
         if self.until_look > 0 {
             self.until_look -= 1;
             return false;
         }
+        !(self.is_tuned && may_go_first())
+    }
+
+    /// It has looked, and has so many tasks in its ring now.
+    pub(super) fn looked(&mut self, own: usize) {
         if self.is_tuned && self.ticks >= SAMPLE {
             let now = Clock::now();
             self.tune(now.since(self.since));
             self.rested(now);
         }
-        let lap = u32::try_from(own()).unwrap_or(u32::MAX);
-        self.until_look =
-            if self.is_tuned { self.interval.min(lap.saturating_add(1)) } else { self.interval }
-                - 1;
-        true
+        let lap = u32::try_from(own).unwrap_or(u32::MAX).saturating_add(1);
+        self.until_look = if self.is_tuned { self.interval.min(lap) } else { self.interval } - 1;
     }
 
     /// How many ticks there are between two looks at the reactor.
@@ -110,22 +115,35 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// W5: the interval follows the time of a poll, within its bounds.
     fn pace(set: Option<u32>) -> Pace {
         Pace::new(set, Arc::new(WorkerCounters::new(None)))
     }
 
+    /// A tick of a worker with so many tasks in its ring; whether it looks.
+    fn look_in_time(pace: &mut Pace, own: usize) -> bool {
+        let is_time = pace.tick(|| false);
+        if is_time {
+            pace.looked(own);
+        }
+        is_time
+    }
+
+    /// W5: the interval follows the time of a poll, within its bounds.
     #[test]
     fn w5_the_interval_follows_the_polls() {
         let mut pace = pace(None);
         assert_eq!(pace.interval, 61);
-        for (per_poll, interval) in [(10_000, 20), (1_000_000, 2), (10, 127), (4_000, 50)] {
+        for (per_poll, interval) in [(10_000, 20), (1_000_000, 2), (10, LONGEST), (4_000, 50)] {
             for _ in 0..20 {
                 pace.ticks = 64;
                 pace.tune(Duration::from_nanos(64 * per_poll));
             }
             assert!(pace.interval.abs_diff(interval) <= 1, "{} for {per_poll} ns", pace.interval);
-            assert!((2..=127).contains(&pace.interval), "{} for {per_poll} ns", pace.interval);
+            assert!(
+                (SHORTEST..=LONGEST).contains(&pace.interval),
+                "{} for {per_poll} ns",
+                pace.interval
+            );
         }
     }
 
@@ -148,7 +166,7 @@ mod tests {
         for _ in 0..50 {
             for _ in 0..1000 {
                 clock.advance(Duration::from_micros(10));
-                pace.tick(|| 1000);
+                look_in_time(&mut pace, 1000);
             }
             clock.advance(Duration::from_secs(1));
             pace.rested(Clock::now());
@@ -161,7 +179,7 @@ mod tests {
     fn l4_looks_come_in_time() {
         let looks = |set, own: usize| {
             let mut pace = pace(set);
-            (0..1000).filter(|_| pace.tick(|| own)).count()
+            (0..1000).filter(|_| look_in_time(&mut pace, own)).count()
         };
         assert_eq!(looks(Some(10), 1000), 100);
         assert_eq!(looks(Some(10), 0), 100);
@@ -170,14 +188,23 @@ mod tests {
         assert!(looks(None, 1000) >= 1000 / 127);
     }
 
+    /// W3, L4: a look waits for what may go first, but not where the user has set when it comes.
+    #[test]
+    fn l4_a_look_that_waits_is_not_forgotten() {
+        for (set, comes) in [(None, [false, false, true]), (Some(1), [true, true, true])] {
+            let mut pace = pace(set);
+            assert_eq!([true, true, false].map(|goes_first| pace.tick(|| goes_first)), comes);
+        }
+    }
+
     /// F3: what a look leaves behind is taken soon, unless the user has set when.
     #[test]
     fn f3_a_backlog_is_looked_at_soon() {
         let ticks_to_look = |set| {
             let mut pace = pace(set);
-            assert!(pace.tick(|| 1000));
+            assert!(look_in_time(&mut pace, 1000));
             pace.backlog();
-            (1..).find(|_| pace.tick(|| 1000)).unwrap()
+            (1..).find(|_| look_in_time(&mut pace, 1000)).unwrap()
         };
         assert_eq!(ticks_to_look(None), BACKLOG);
         assert_eq!(ticks_to_look(Some(50)), 50);

@@ -41,7 +41,7 @@ use watched::{Watch, watch};
 mod tests;
 
 /// After so many polls in a row from the LIFO slot the ring gets its turn (W3).
-const LIFO_STREAK: u32 = 3;
+pub(super) const LIFO_STREAK: u32 = 3;
 /// A tick takes at most so many from the inject queue (W4).
 const TICK_BATCH: usize = 32;
 
@@ -354,18 +354,27 @@ impl Local {
     }
 
     /// When it is time to, the inject queue comes first: nothing of one's own can keep it waiting
-    /// (L4).
+    /// (L4), but for a streak from the slot.
     fn next(&self) -> Option<(Runnable, PollSource)> {
         let core = &mut *self.core.borrow_mut();
-        let injected = |core: &mut Core, most| {
-            self.take_injected(core, most).map(|task| (task, PollSource::Inject))
-        };
-        let task = if core.pace.tick(|| core.ring.len()) {
-            injected(core, TICK_BATCH).or_else(|| self.take_own(core))
+        let lifo = &self.remote().own.lifo;
+        let goes_on = || core.lifo_streak < LIFO_STREAK && lifo.has_task();
+        let task = if core.pace.tick(goes_on) {
+            self.look(core).or_else(|| self.take_own(core))
         } else {
-            self.take_own(core).or_else(|| injected(core, usize::MAX))
+            self.take_own(core).or_else(|| self.take_injected(core, usize::MAX))
         };
         task.inspect(|_| self.found())
+    }
+
+    /// At the inject queue, in time.
+    fn look(&self, core: &mut Core) -> Option<(Runnable, PollSource)> {
+        let task = self.take_injected(core, TICK_BATCH);
+        core.pace.looked(core.ring.len());
+        if !self.scheduler.inject.is_empty() {
+            core.pace.backlog();
+        }
+        task
     }
 
     /// The LIFO slot, then the ring. After a streak from the slot what is there goes to the end of
@@ -415,7 +424,7 @@ impl Local {
     }
 
     /// A batch from the inject queue: the first to run, the others to the ring (W4).
-    fn take_injected(&self, core: &mut Core, most: usize) -> Option<Runnable> {
+    fn take_injected(&self, core: &mut Core, most: usize) -> Option<(Runnable, PollSource)> {
         let inject = &self.scheduler.inject;
         if inject.is_empty() {
             return None;
@@ -425,9 +434,6 @@ impl Local {
         let share = |len: usize| (len / workers + 1).min(most).min(room);
         let mut moved = 0;
         let task = inject.pop_batch(self.index, share, |rest| moved = core.ring.push_batch(rest));
-        if !inject.is_empty() {
-            core.pace.backlog();
-        }
         if task.is_some() {
             self.counters.injected.add(1 + moved as u64);
             self.record(|| EventKind::InjectBatch { tasks: 1 + moved as u32 });
@@ -435,7 +441,7 @@ impl Local {
         if moved > 0 {
             self.scheduler.notify_from(self.seat.get());
         }
-        task
+        task.map(|task| (task, PollSource::Inject))
     }
 
     /// Something was found. A searcher stops searching, and the last one has another begin (I2).

@@ -168,6 +168,23 @@ fn w3_the_slot_holds_what_was_woken_last() {
     assert_eq!(log.tasks(), [3, 0, 1, 2]);
 }
 
+/// W3, F2: a worker that takes some of many goes on with what the first has spawned, before it takes more: else the first would be
+/// the last to be done.
+#[test]
+fn f2_what_was_begun_is_not_behind_what_comes_from_outside() {
+    let (stage, log) = (Stage::new(2, None, 7), Log::default());
+    for number in 0..8 {
+        let log = log.clone();
+        drop(stage.spawn(async move {
+            log.ran(number);
+            super::stage().spawn(log.task(number + 100));
+        }));
+    }
+    (0..16).for_each(|_| assert_eq!(stage.step(0), Step::Ran));
+    let pairs: Vec<_> = log.tasks().chunks(2).map(|pair| (pair[0], pair[1])).collect();
+    assert!(pairs.iter().all(|(first, second)| first + 100 == *second), "{pairs:?}");
+}
+
 /// How many tasks one step takes from the inject queue.
 fn batch(stage: &Stage, injected: u32) -> usize {
     (0..injected).for_each(|_| drop(stage.spawn(async {})));
