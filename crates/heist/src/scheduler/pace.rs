@@ -10,8 +10,8 @@ use std::time::Duration;
 const TARGET: Duration = Duration::from_micros(200);
 const FIRST: u32 = 61;
 const SHORTEST: u32 = 2;
-/// With what may go first at most once every 127 ticks (L4).
-const LONGEST: u32 = 127 - LIFO_STREAK;
+/// With what may go first, two streaks at most and a pinned task in between, 127 ticks (L4).
+const LONGEST: u32 = 127 - (2 * LIFO_STREAK + 1);
 /// After so many ticks comes the next look when the last one has left something behind. Guessed.
 const BACKLOG: u32 = 8;
 /// The clock is read once in so many ticks.

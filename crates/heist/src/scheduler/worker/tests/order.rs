@@ -72,29 +72,37 @@ fn w1_l4_a_look_comes_first_and_in_time() {
     }
 }
 
-/// L4: with an interval that is found by itself too, and tasks that never end.
+/// L4: with an interval that is found by itself too, and tasks that never end, in the ring or also in the slot.
 #[test]
 fn l4_at_least_every_127_ticks() {
-    let clock = crate::env::StoppedClock::stop();
-    let (stage, log) = (Stage::new(1, None, 7), Log::default());
-    on_worker(&stage, || {
-        for _ in 0..200 {
-            super::stage().spawn(async {
-                loop {
-                    task::yield_now().await;
-                }
-            });
-        }
-    });
-    for _ in 0..20 {
-        (0..100).for_each(|_| assert_eq!(stage.step(0), Step::Ran));
-        stage.spawn(log.task(0));
-        let ticks = (1..1000).find(|_| {
-            clock.advance(Duration::from_nanos(10));
-            stage.step(0);
-            !log.tasks().is_empty()
+    fn chain() -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async { drop(super::stage().spawn(chain())) })
+    }
+    for has_chain in [false, true] {
+        let clock = crate::env::StoppedClock::stop();
+        let (stage, log) = (Stage::new(1, None, 7), Log::default());
+        on_worker(&stage, move || {
+            for _ in 0..200 {
+                super::stage().spawn(async {
+                    loop {
+                        task::yield_now().await;
+                    }
+                });
+            }
+            if has_chain {
+                super::stage().spawn(chain());
+            }
         });
-        assert!(ticks.is_some_and(|ticks| ticks <= 127), "{ticks:?}");
+        for _ in 0..20 {
+            (0..100).for_each(|_| assert_eq!(stage.step(0), Step::Ran));
+            stage.spawn(log.task(0));
+            let ticks = (1..1000).find(|_| {
+                clock.advance(Duration::from_nanos(10));
+                stage.step(0);
+                !log.tasks().is_empty()
+            });
+            assert!(ticks.is_some_and(|ticks| ticks <= 127), "{ticks:?}");
+        }
     }
 }
 
