@@ -72,17 +72,17 @@ fn w1_l4_a_look_comes_first_and_in_time() {
     }
 }
 
-/// L4: with an interval that is found by itself too, and tasks that never end, in the ring or also in the slot.
+/// L4: with an interval that is found by itself too, and tasks that never end, in the ring, the slot or both.
 #[test]
 fn l4_at_least_every_127_ticks() {
     fn chain() -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async { drop(super::stage().spawn(chain())) })
     }
-    for has_chain in [false, true] {
+    for (yielders, has_chain) in [(200, false), (200, true), (0, true)] {
         let clock = crate::env::StoppedClock::stop();
         let (stage, log) = (Stage::new(1, None, 7), Log::default());
         on_worker(&stage, move || {
-            for _ in 0..200 {
+            for _ in 0..yielders {
                 super::stage().spawn(async {
                     loop {
                         task::yield_now().await;
