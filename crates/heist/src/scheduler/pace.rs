@@ -1,11 +1,12 @@
-//! How often a worker looks at the inject queue (W5, L4, F3).
+//! How often a worker looks at the inject queue (W5, L4, F3), and at its ring beside the slot (W3).
 
-use super::worker::LIFO_STREAK;
 use crate::env::Clock;
 use crate::metrics::WorkerCounters;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// After so many polls in a row from the LIFO slot the ring gets its turn (W3).
+pub(super) const LIFO_STREAK: u32 = 3;
 /// A look is wanted about this often. From the design; not measured here.
 const TARGET: Duration = Duration::from_micros(200);
 const FIRST: u32 = 61;

@@ -10,7 +10,7 @@ mod seated;
 mod watched;
 
 use super::idle::Awake;
-use super::pace::Pace;
+use super::pace::{LIFO_STREAK, Pace};
 use super::producer::producer;
 use super::refused::one_after_the_other;
 use super::remotes::{Queues, Remote};
@@ -40,8 +40,6 @@ use watched::{Watch, watch};
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// After so many polls in a row from the LIFO slot the ring gets its turn (W3).
-pub(super) const LIFO_STREAK: u32 = 3;
 /// A tick takes at most so many from the inject queue (W4).
 const TICK_BATCH: usize = 32;
 
