@@ -358,21 +358,21 @@ impl Local {
         let lifo = &self.remote().own.lifo;
         let goes_on = || core.lifo_streak < LIFO_STREAK && lifo.has_task();
         let task = if core.pace.tick(goes_on) {
-            self.look(core).or_else(|| self.take_own(core))
+            self.look(core, TICK_BATCH).or_else(|| self.take_own(core))
         } else {
-            self.take_own(core).or_else(|| self.take_injected(core, usize::MAX))
+            self.take_own(core).or_else(|| self.look(core, usize::MAX))
         };
         task.inspect(|_| self.found())
     }
 
-    /// At the inject queue, in time.
-    fn look(&self, core: &mut Core) -> Option<(Runnable, PollSource)> {
-        let task = self.take_injected(core, TICK_BATCH);
+    /// At the inject queue: takes so many at most, and says when the next look is due.
+    fn look(&self, core: &mut Core, most: usize) -> Option<(Runnable, PollSource)> {
+        let task = self.take_injected(core, most);
         core.pace.looked(core.ring.len());
         if !self.scheduler.inject.is_empty() {
             core.pace.backlog();
         }
-        task
+        task.map(|task| (task, PollSource::Inject))
     }
 
     /// The LIFO slot, then the ring. After a streak from the slot what is there goes to the end of
@@ -422,7 +422,7 @@ impl Local {
     }
 
     /// A batch from the inject queue: the first to run, the others to the ring (W4).
-    fn take_injected(&self, core: &mut Core, most: usize) -> Option<(Runnable, PollSource)> {
+    fn take_injected(&self, core: &mut Core, most: usize) -> Option<Runnable> {
         let inject = &self.scheduler.inject;
         if inject.is_empty() {
             return None;
@@ -439,7 +439,7 @@ impl Local {
         if moved > 0 {
             self.scheduler.notify_from(self.seat.get());
         }
-        task.map(|task| (task, PollSource::Inject))
+        task
     }
 
     /// Something was found. A searcher stops searching, and the last one has another begin (I2).
