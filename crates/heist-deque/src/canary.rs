@@ -25,6 +25,8 @@ pub(crate) const DEQUE_HEAVY_BARRIER_MISSING: Canary = Canary::new("deque heavy 
 pub(crate) const DEQUE_BOTTOM_NOT_REREAD: Canary = Canary::new("deque bottom not reread");
 /// The owner lowers the flag of a request after it has moved the split.
 pub(crate) const DEQUE_ACKNOWLEDGED_LATE: Canary = Canary::new("deque acknowledged late");
+/// An owner that has lowered the flag, and then finds nothing left to answer with, does not raise it again.
+pub(crate) const DEQUE_LEFT_UNANSWERED: Canary = Canary::new("deque left unanswered");
 /// The deque's owner reuses a slot that a thief is still copying.
 pub(crate) const DEQUE_COPIED_IGNORED: Canary = Canary::new("deque copied ignored");
 /// The owner's answer shows the split before the slots are visible.

@@ -133,6 +133,7 @@ enum DequeOp {
     Push(u8),
     Pop(u8),
     Share,
+    ShareNext,
     Steal,
     StealBatch,
 }
@@ -142,6 +143,7 @@ fn deque_op() -> impl Strategy<Value = DequeOp> {
         4 => (1u8..20).prop_map(DequeOp::Push),
         4 => (1u8..20).prop_map(DequeOp::Pop),
         1 => Just(DequeOp::Share),
+        1 => Just(DequeOp::ShareNext),
         3 => Just(DequeOp::Steal),
         2 => Just(DequeOp::StealBatch),
     ]
@@ -179,6 +181,7 @@ fn apply_to_deque(
             }
         }
         DequeOp::Share => owner.share(),
+        DequeOp::ShareNext => owner.share_next(),
         DequeOp::Steal => {
             let stolen = insist(|| owner.stealer().steal()).map(|b| *b);
             assert_eq!(stolen, model.pop_front());

@@ -8,7 +8,6 @@ const ASKED: u64 = 1 << 59;
 const FENCED: u64 = 1 << 60;
 const BELL: u64 = 1 << 61;
 const NUDGED: u64 = 1 << 62;
-const GENEROUS: u64 = 1 << 63;
 
 /// A position and notes in one word: a push or a pop looks at it once, by one comparison. Items at and after the position
 /// are the owner's own; a note makes the word greater than every position.
@@ -16,20 +15,13 @@ const GENEROUS: u64 = 1 << 63;
 /// | bits | |
 /// |---|---|
 /// | 0..59 | the split, where the owner last put it; the owner alone moves it |
-/// | 59 | ASKED: a thief has found nothing public. Raised by thieves, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
+/// | 59 | ASKED: something should be public. Raised by anybody, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
 /// | 60 | FENCED: the owner's side of the barrier is a fence; never changes |
 /// | 61 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner |
 /// | 62 | NUDGED: the same, by somebody who does not mind if he is not heard |
-/// | 63 | GENEROUS: the owner keeps something public. Raised and lowered by the owner |
 ///
 /// All Relaxed: the barrier of a push or a pop orders it, or the split word (Q7).
 pub(super) struct Calm(AtomicU64);
-
-/// What an owner owes to thieves.
-pub(super) enum Owed {
-    Answer,
-    Gift,
-}
 
 impl Calm {
     pub(super) fn new(split: u64, barrier: Barrier) -> Self {
@@ -46,7 +38,7 @@ impl Calm {
         position >= self.load()
     }
 
-    /// Whether the item at `position` is the owner's own, and no thief has asked.
+    /// Whether the item at `position` is the owner's own, and nobody has asked.
     pub(super) fn is_own(&self, position: u64) -> bool {
         position >= self.load() & (POSITION | ASKED)
     }
@@ -59,18 +51,18 @@ impl Calm {
         }
     }
 
-    /// Whether a thief has asked. In a push it is a hint, in a pop the barrier orders it, and before an exposure
+    /// Whether anybody has asked. In a push it is a hint, in a pop the barrier orders it, and before an exposure
     /// the split word that was loaded before it does.
     pub(super) fn is_asked(&self) -> bool {
         self.load() & ASKED != 0
     }
 
-    /// A thief asks.
+    /// A thief asks, or the owner in its place.
     pub(super) fn ask(&self) {
         self.raise(ASKED);
     }
 
-    /// The owner has seen the note and will exchange the split word next. In this order: a
+    /// The owner will exchange the split word next, or raise the note again, and takes nothing before. In this order: a
     /// thief that has seen the exchanged word cannot still see the note up from before (the
     /// word's Release and Acquire order it), and one that has not will fail to exchange it.
     pub(super) fn acknowledge(&self) {
@@ -85,25 +77,6 @@ impl Calm {
     /// Whether the bell rings.
     pub(super) fn rings(&self) -> bool {
         self.load() & BELL != 0
-    }
-
-    /// What the owner has to see to: a thief has asked, or it keeps something public.
-    pub(super) fn owed(&self) -> Option<Owed> {
-        match self.load() {
-            word if word & ASKED != 0 => Some(Owed::Answer),
-            word if word & GENEROUS != 0 => Some(Owed::Gift),
-            _ => None,
-        }
-    }
-
-    /// The owner keeps something public from now on.
-    pub(super) fn begin_to_give(&self) {
-        self.0.fetch_or(GENEROUS, Ordering::Relaxed);
-    }
-
-    /// It does not any more.
-    pub(super) fn end_to_give(&self) {
-        self.0.fetch_and(!GENEROUS, Ordering::Relaxed);
     }
 
     /// Rings the bell; whether it did not ring before.

@@ -119,6 +119,34 @@ fn shared_under_a_thief() {
     account(owner, taken, 2);
 }
 
+/// A thief takes what is public and asks for more, or the owner takes it back and asks itself; a push answers, and is popped, while the
+/// thief comes again.
+fn restocked_under_a_thief() {
+    let mut owner = deque(2, 0..1);
+    owner.share();
+    let thief = thief(owner.stealer(), 2);
+    let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+    owner.share_next();
+    owner.push(1);
+    taken.extend(owner.pop());
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 2);
+}
+
+/// The owner lowers the flag for an exchange that fails, and finds nothing left; a thief that has seen it up comes again.
+fn left_unanswered_under_a_thief() {
+    let mut owner = deque(4, 0..3);
+    owner.share();
+    let thief = thief(owner.stealer(), 3);
+    let mut taken: Vec<u32> = owner.pop().into_iter().collect();
+    owner.share_next();
+    taken.extend(owner.pop());
+    owner.push(3);
+    taken.extend(owner.pop());
+    taken.extend(thief.join().unwrap());
+    account(owner, taken, 4);
+}
+
 /// The owner laps a thief that may still be copying.
 fn reuse_under_a_thief() {
     let mut owner = deque(2, 0..2);
@@ -178,6 +206,22 @@ fn loom_q1_what_is_shared_unasked_goes_to_one() {
 #[should_panic(expected = "not exactly once")]
 fn loom_canary_shared_unasked_and_acknowledged_late() {
     canary::DEQUE_ACKNOWLEDGED_LATE.model(shared_under_a_thief);
+}
+
+#[test]
+fn loom_q1_what_replaces_the_last_that_was_public_goes_to_one() {
+    with_two_preemptions(restocked_under_a_thief);
+}
+
+#[test]
+fn loom_q1_what_comes_after_a_request_without_answer_goes_to_one() {
+    with_two_preemptions(left_unanswered_under_a_thief);
+}
+
+#[test]
+#[should_panic(expected = "not exactly once")]
+fn loom_canary_left_unanswered() {
+    canary::DEQUE_LEFT_UNANSWERED.model(requests_in_a_row);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! The one end that pushes and pops.
 
 use super::buffer::Buffer;
-use super::calm::Owed;
 use super::hand::{Hand, Mark, Pushed};
-use super::shared::{Generosity, Shared, share};
+use super::shared::{Shared, share};
 use super::split::Split;
 use super::stealer::Stealer;
 use crate::canary;
@@ -12,9 +11,9 @@ use heist_sync::Arc;
 use heist_sync::Barrier;
 use std::fmt;
 
-/// After a thief had to call the kernel something is kept public for so many pushes, and for so many more after each theft. They cost the
-/// owner about as much as the call costs both. Guessed.
-const GENEROUS_PUSHES: u32 = 256;
+/// After a theft the owner lays something out so often once it has taken back all that was public: about as often as costs it what the barrier of one
+/// thief that finds nothing does. Guessed.
+const RESTOCKS: u32 = 64;
 
 /// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
 pub struct Owner<T> {
@@ -107,10 +106,8 @@ impl<T> Owner<T> {
     /// There is something to mind after a push: a thief that has asked, perhaps. Whether the bell rings, or somebody has nudged.
     #[cold]
     pub fn attend(&mut self) -> bool {
-        match self.shared.calm.owed() {
-            Some(Owed::Answer) => self.lay_out(true),
-            Some(Owed::Gift) => self.give(),
-            None => {}
+        if self.shared.calm.is_asked() {
+            self.lay_out();
         }
         self.shared.barrier.light();
         self.shared.calm.is_rung()
@@ -198,21 +195,22 @@ impl<T> Owner<T> {
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
         loop {
             let split = self.shared.split.load();
-            if asked {
-                self.judge(split);
-            }
             let len = (bottom as u32).wrapping_sub(split.top());
-            if len == 0 && !asked {
+            if len == 0 {
+                if asked && !canary::DEQUE_LEFT_UNANSWERED.sings() {
+                    // An earlier turn may have lowered the note for an exchange that failed: who has seen it up may still expose.
+                    self.share_next();
+                }
                 self.shared.set_bottom(bottom);
                 return None;
             }
-            // Half of what is left goes to a thief that has asked. Taking back half of what is
-            // public spreads the cost of one exchange over many pops.
-            let public = if asked { share(len.saturating_sub(1)) } else { split.public() / 2 };
-            if self.move_split(split, public, asked) {
-                if len == 0 {
-                    self.shared.set_bottom(bottom);
-                    return None;
+            // Half of what is left goes to a thief that has asked; if nothing is, the next push answers. Taking back half of
+            // what is public spreads the cost of one exchange over many pops.
+            let answers = asked && len > 1;
+            let public = if answers { share(len - 1) } else { split.public() / 2 };
+            if self.move_split(split, public, answers) {
+                if public == 0 && self.restocks(split.top()) {
+                    self.share_next();
                 }
                 return Some(self.take(last));
             }
@@ -223,17 +221,19 @@ impl<T> Owner<T> {
     /// until it has asked.
     pub fn share(&mut self) {
         if self.shared.split.load().public() == 0 {
-            self.lay_out(false);
+            self.lay_out();
         }
     }
 
+    /// As [`share`](Self::share), with what is pushed next: the owner asks itself.
+    pub fn share_next(&mut self) {
+        self.shared.calm.ask();
+    }
+
     /// A thief has asked, or may: makes the older half public.
-    fn lay_out(&mut self, asked: bool) {
+    fn lay_out(&mut self) {
         loop {
             let split = self.shared.split.load();
-            if asked {
-                self.judge(split);
-            }
             let len = self.shared.len_from(split.top());
             if self.move_split(split, share(len), true) {
                 return;
@@ -241,39 +241,17 @@ impl<T> Owner<T> {
         }
     }
 
-    /// A thief has asked. If it has moved the split itself the owner was away, and the thief had to call the kernel, and others will, as the
-    /// owner comes to its deque that seldom: from now on there is something for them. If it has not, the owner comes often enough to be asked.
-    fn judge(&mut self, split: Split) {
+    /// Nothing is public any more, and the top is there. Whether a thief was here lately, so that the next is expected.
+    fn restocks(&self, top: u32) -> bool {
         let own = &self.shared.own;
-        let was_away = split.split() != own.split.get() as u32;
-        let left = if was_away { GENEROUS_PUSHES } else { 0 };
-        let before = own.generosity.replace(Generosity { left, top: split.top() });
-        match (before.left > 0, was_away) {
-            (false, true) => self.shared.calm.begin_to_give(),
-            (true, false) => self.shared.calm.end_to_give(),
-            _ => {}
-        }
-    }
-
-    /// Something was pushed, and thieves are to find something. That ends when nobody has taken anything for long.
-    fn give(&mut self) {
-        let split = self.shared.split.load();
-        let mut generosity = self.shared.own.generosity.get();
-        if split.top() != generosity.top {
-            generosity = Generosity { left: GENEROUS_PUSHES, top: split.top() };
-        }
-        generosity.left -= 1;
-        self.shared.own.generosity.set(generosity);
-        if generosity.left == 0 {
-            self.shared.calm.end_to_give();
-        } else if split.public() == 0 {
-            self.lay_out(false);
-        }
+        let left = if own.robbed_at.replace(top) == top { own.restocks.get() } else { RESTOCKS };
+        own.restocks.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// Tries to leave the `public` oldest items public and the rest private.
-    fn move_split(&mut self, split: Split, public: u32, asked: bool) -> bool {
-        if asked && !canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
+    fn move_split(&mut self, split: Split, public: u32, answers: bool) -> bool {
+        if answers && !canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
             self.shared.calm.acknowledge();
         }
         let moved = split.sharing(public);
@@ -282,7 +260,7 @@ impl<T> Owner<T> {
             let to = self.shared.whole(moved.split());
             self.shared.calm.follow(self.shared.own.split.replace(to), to);
         }
-        if asked && canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
+        if answers && canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
             self.shared.calm.acknowledge();
         }
         won

@@ -34,16 +34,9 @@ pub(super) struct Own<T> {
     pub(super) limit: Cell<u64>,
     /// The buffer of the newest generation.
     pub(super) buffer: Cell<Buffer<T>>,
-    pub(super) generosity: Cell<Generosity>,
-}
-
-/// For how long an owner keeps something public.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Generosity {
-    /// So many pushes more; 0 while it does not.
-    pub(super) left: u32,
-    /// Where the top was when it was last seen to have moved: somebody steals.
-    pub(super) top: u32,
+    /// Where the top was when the owner last took back all that was public, and how often it will lay out something else, if nobody steals.
+    pub(super) robbed_at: Cell<u32>,
+    pub(super) restocks: Cell<u32>,
 }
 
 // SAFETY: (Q1) a slot is touched by the thief that has claimed it or, from the split on and
@@ -62,7 +55,8 @@ impl<T> Shared<T> {
             split: Cell::new(position),
             limit: Cell::new(position + u64::from(first.capacity())),
             buffer: Cell::new(first),
-            generosity: Cell::new(Generosity::default()),
+            robbed_at: Cell::new(position as u32),
+            restocks: Cell::new(0),
         };
         Shared {
             split: CachePadded::new(AtomicSplit::new(Split::at(position as u32))),

@@ -94,28 +94,52 @@ fn a_bell_is_heard_and_a_nudge_is_none() {
     }
 }
 
-/// Who was found away from its deque keeps something public, until nobody comes for it any more.
+/// Who takes the last that is public asks for more in the name of the next: the owner answers with what it pushes, or with what a pop leaves.
 #[test]
-fn an_owner_that_was_away_lays_something_out() {
+fn what_was_public_is_replaced() {
     for start in starts() {
         let mut owner = filled(start, 4, 3);
         let stealer = owner.stealer();
         assert_eq!(owner.public(), 0, "nobody has asked");
         assert_eq!(stealer.steal(), Steal::Success(0));
         assert_eq!(owner.public(), 2, "the thief has laid out all");
-        owner.push(3);
-        steal_all(&stealer);
-        for _ in 0..1000 {
+        assert_eq!(stealer.steal(), Steal::Success(1));
+        assert_eq!(stealer.steal(), Steal::Success(2));
+        for _ in 0..100 {
             owner.push(4);
             assert_eq!(owner.public(), 1);
             assert_eq!(stealer.steal(), Steal::Success(4));
         }
+        assert_eq!(owner.pop(), None, "there is nothing to answer with");
+        (5..8).for_each(|item| owner.push(item));
+        assert_eq!(owner.public(), 1, "the first of them was the answer");
+        assert_eq!(stealer.steal(), Steal::Success(5));
+        assert_eq!(owner.pop(), Some(7));
+        assert_eq!(owner.public(), 1, "a pop answers, too");
+        assert_eq!(owner.pop(), Some(6));
+        owner.push(8);
+        assert_eq!(owner.public(), 1, "somebody was here lately");
         for _ in 0..1000 {
-            owner.push(5);
-            assert_eq!(owner.pop(), Some(5));
+            assert_eq!(owner.pop(), Some(8));
+            owner.push(8);
         }
-        owner.push(6);
         assert_eq!(owner.public(), 0, "nobody has come for long");
+    }
+}
+
+/// Who knows that a thief will come lays out what it pushes next, once.
+#[test]
+fn the_next_is_shared() {
+    for start in starts() {
+        let mut owner = filled(start, 4, 0);
+        owner.share_next();
+        assert_eq!(owner.pop(), None, "it is kept for a push");
+        owner.push(0);
+        owner.push(1);
+        assert_eq!(owner.public(), 1);
+        assert_eq!((owner.pop(), owner.pop(), owner.pop()), (Some(1), Some(0), None));
+        owner.push(2);
+        assert_eq!(owner.public(), 0);
     }
 }
 

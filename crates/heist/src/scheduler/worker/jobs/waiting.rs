@@ -3,6 +3,7 @@
 use super::{Local, Step};
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::trace::EventKind;
+use heist_deque::deque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ impl Local {
         self.counters.jobs.add(1);
         if matches!(origin, Origin::Stolen(victim) if victim != self.index) {
             self.counters.stolen_jobs.add(1);
+            // Who waits for it will come for what it divides into.
+            self.with_deque(deque::Owner::share_next);
         }
         let Some(scribe) = &self.scribe else { return job.run(Some(self), origin) };
         scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
