@@ -6,6 +6,7 @@ mod operations;
 use super::source::Source;
 use super::sources::Sources;
 use super::{Direction, Evented, Interest, Ready};
+use crate::env::{Activity, Probe};
 use crate::reactor::timers::Clock;
 use crate::reactor::{Config, Reactors};
 use std::fs::File;
@@ -17,11 +18,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-use std::time::Duration;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -132,13 +132,19 @@ fn l3_the_first_source_is_heard_by_who_sleeps_already() {
     let reactors = reactors(1);
     let (source, mut far) = watched(&reactors);
     thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
+        let (tell, told) = mpsc::channel();
+        let reactors = &reactors;
+        let sleeper = scope.spawn(move || {
+            tell.send(Probe::of_this_thread()).unwrap();
             let slept = iter::repeat_with(|| reactors[0].sleep(|| false));
             slept.map(|slept| slept.harvest.is_some()).take_while(|brings| !brings).count()
         });
-        // It lies down, most often.
-        thread::sleep(Duration::from_millis(20));
-        assert!(!waits_from(&reactors, 0, &source));
+        let sleeper_thread = told.recv().unwrap();
+        // Where nothing is known of threads it lies down, most often.
+        while sleeper_thread.sample().is_some_and(|now| now.activity() != Activity::Blocked) {
+            thread::yield_now();
+        }
+        assert!(!waits_from(reactors, 0, &source));
         far.write_all(b"late").unwrap();
         sleeper.join().unwrap();
     });
