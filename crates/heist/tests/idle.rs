@@ -51,6 +51,45 @@ fn i5_an_idle_runtime_does_nothing() {
     drop(runtime);
 }
 
+/// I5: of blocking threads that nobody has needed for a while nothing is left, but for one stack.
+#[cfg(target_os = "linux")]
+#[test]
+fn i5_threads_that_have_ended_leave_no_stacks() {
+    use std::sync::{Arc, Barrier};
+    use std::time::Duration;
+
+    const THREADS: usize = 16;
+    /// More than the C library keeps for threads to come.
+    const STACK: usize = 256 << 20;
+
+    fn stacks() -> usize {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let size = |line: &str| {
+            let (start, end) = line.split_once(' ').unwrap().0.split_once('-').unwrap();
+            let [start, end] = [start, end].map(|hex| usize::from_str_radix(hex, 16).unwrap());
+            end - start
+        };
+        maps.lines().map(|line| size(line) / STACK).sum()
+    }
+
+    let mut builder = heist::runtime::Builder::new_current_thread();
+    builder.thread_stack_size(STACK).max_blocking_threads(THREADS);
+    let rt = builder.thread_keep_alive(Duration::from_millis(1)).build().unwrap();
+    let (before, all_are_here) = (stacks(), Arc::new(Barrier::new(THREADS + 1)));
+    let closures: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let all_are_here = Arc::clone(&all_are_here);
+            rt.spawn_blocking(move || _ = all_are_here.wait())
+        })
+        .collect();
+    all_are_here.wait();
+    closures.into_iter().for_each(|closure| rt.block_on(closure).unwrap());
+    // What is wrong here hangs.
+    while stacks() > before + 1 {
+        std::thread::yield_now();
+    }
+}
+
 /// I6: none of the files between "ring empty" and "task found" names a lock, but for the inject queue.
 #[test]
 fn i6_no_lock_is_taken_on_the_way_to_a_task() {

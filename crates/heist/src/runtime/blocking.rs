@@ -35,10 +35,23 @@ pub(super) fn call_closer(scheduler: &Scheduler) {
     let _ = catch_unwind(AssertUnwindSafe(|| handle.start(run)));
 }
 
+/// A thread that ends, also if a callback panics. When the runtime goes down whoever shuts it down waits for all.
+struct Retires<'a>(&'a Handle);
+
+impl Drop for Retires<'_> {
+    fn drop(&mut self) {
+        let scheduler = &self.0.scheduler;
+        if !scheduler.is_down() {
+            scheduler.blocking.retire();
+        }
+    }
+}
+
 impl Host for Handle {
     fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let handle = self.clone();
         self.scheduler.blocking.start(move || {
+            let _retires = Retires(&handle);
             let _entered = context::enter(&handle);
             let _here = trace::enter(handle.scheduler.recorder(), None);
             body();

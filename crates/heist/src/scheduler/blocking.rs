@@ -31,7 +31,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
-use std::thread::{self, ThreadId};
+use std::thread::{self, JoinHandle, ThreadId};
 
 /// Guessed: enough to keep threads that spawn at the same time apart, few enough to look at all.
 const INBOXES: usize = 8;
@@ -47,15 +47,22 @@ pub(crate) struct Config {
 pub(crate) struct Blocking {
     crew: Crew<Submitted>,
     threads: ThreadSpec,
-    /// Of all threads that have not ended, and of some that have. Locked while one is started: a
-    /// thread that runs has its handle here for whoever gets the lock.
-    handles: Mutex<Vec<thread::JoinHandle<()>>>,
+    /// Locked while a thread is started: one that runs has its handle here for whoever gets the lock.
+    handles: Mutex<Handles>,
+}
+
+#[derive(Default)]
+struct Handles {
+    /// Of those that have not ended; when the runtime goes down, of all.
+    running: Vec<JoinHandle<()>>,
+    /// Of the last that has.
+    ended: Option<JoinHandle<()>>,
 }
 
 impl Blocking {
     pub(crate) fn new(config: Config) -> Self {
         let Config { limits, threads } = config;
-        Blocking { crew: Crew::new(limits, INBOXES), threads, handles: Mutex::new(Vec::new()) }
+        Blocking { crew: Crew::new(limits, INBOXES), threads, handles: Mutex::default() }
     }
 
     /// Has a thread run the closure. After [`close`](Self::close) it is cancelled.
@@ -93,9 +100,24 @@ impl Blocking {
     pub(crate) fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let thread = self.threads.thread()?;
         let mut handles = self.handles();
-        handles.retain(|handle| !handle.is_finished());
-        handles.push(thread.spawn(body)?);
+        handles.running.push(thread.spawn(body)?);
         Ok(())
+    }
+
+    /// The calling thread ends. It waits until the one that has ended before it is gone: so however many there were, no more than
+    /// one has left a stack that nobody has given back.
+    pub(crate) fn retire(&self) {
+        let this = thread::current().id();
+        let before = {
+            let mut handles = self.handles();
+            let is_this = |handle: &JoinHandle<()>| handle.thread().id() == this;
+            // Who shuts the runtime down may wait for it already.
+            let Some(index) = handles.running.iter().position(is_this) else { return };
+            let own = handles.running.swap_remove(index);
+            handles.ended.replace(own)
+        };
+        // What it died of, if it was a callback's panic, has been printed.
+        before.into_iter().for_each(|before| _ = before.join());
     }
 
     /// Cancels the closures that no thread has begun, unless they are mandatory, and has the threads
@@ -107,17 +129,17 @@ impl Blocking {
     /// Threads that have not ended, but the one of this id.
     pub(crate) fn unfinished(&self, except: Option<ThreadId>) -> Vec<thread::Thread> {
         let handles = self.handles();
-        let threads = handles.iter().filter(|handle| !handle.is_finished()).map(|h| h.thread());
+        let threads =
+            handles.running.iter().filter(|handle| !handle.is_finished()).map(|h| h.thread());
         threads.filter(|thread| Some(thread.id()) != except).cloned().collect()
     }
 
     /// After [`close`](Self::close): waits for all threads but the one of this id.
     pub(crate) fn join(&self, except: Option<ThreadId>) {
         self.crew.wait_until_ended(usize::from(except.is_some()));
-        let handles = std::mem::take(&mut *self.handles());
-        for handle in handles {
+        let Handles { running, ended } = std::mem::take(&mut *self.handles());
+        for handle in running.into_iter().chain(ended) {
             if Some(handle.thread().id()) != except {
-                // What it died of, if it was a callback's panic, has been printed.
                 let _ = handle.join();
             }
         }
@@ -126,7 +148,9 @@ impl Blocking {
     /// The id of the calling thread if it is one of these.
     pub(crate) fn own_thread(&self) -> Option<ThreadId> {
         let this = thread::current().id();
-        self.handles().iter().any(|handle| handle.thread().id() == this).then_some(this)
+        let handles = self.handles();
+        let mut all = handles.running.iter().chain(&handles.ended);
+        all.any(|handle| handle.thread().id() == this).then_some(this)
     }
 
     /// Whether there is no closure that runs or waits.
@@ -150,7 +174,7 @@ impl Blocking {
         self.crew.census().queued
     }
 
-    fn handles(&self) -> MutexGuard<'_, Vec<thread::JoinHandle<()>>> {
+    fn handles(&self) -> MutexGuard<'_, Handles> {
         // Should starting a thread panic, what is in the list is still right.
         self.handles.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }

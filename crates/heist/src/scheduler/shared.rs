@@ -328,7 +328,7 @@ impl Shared {
             || self.remotes.active().any(|remote| !remote.stealer.is_empty())
     }
 
-    pub(super) fn is_down(&self) -> bool {
+    pub(crate) fn is_down(&self) -> bool {
         // Acquire: pairs with the Release in shut_down().
         self.is_down.load(Ordering::Acquire)
     }
