@@ -53,7 +53,7 @@ pub(crate) struct Blocking {
 
 #[derive(Default)]
 struct Handles {
-    /// Of those that have not ended; when the runtime goes down, of all.
+    /// Of those that have not ended; when the runtime goes down, of some that have.
     running: Vec<JoinHandle<()>>,
     /// Of the last that has.
     ended: Option<JoinHandle<()>>,
@@ -100,24 +100,25 @@ impl Blocking {
     pub(crate) fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let thread = self.threads.thread()?;
         let mut handles = self.handles();
+        // When the runtime goes down nobody retires.
+        handles.running.retain(|handle| !handle.is_finished());
         handles.running.push(thread.spawn(body)?);
         Ok(())
     }
 
-    /// The calling thread ends. It waits until the one that has ended before it is gone: so however many there were, no more than
-    /// one has left a stack that nobody has given back.
+    /// The calling thread ends. It lets go of the one that has ended before it, whose stack the system takes back: so however many
+    /// there were, no more than one is kept. (It does not wait for it: that may run destructors of others, which may wait for anything.)
     pub(crate) fn retire(&self) {
         let this = thread::current().id();
-        let before = {
-            let mut handles = self.handles();
-            let is_this = |handle: &JoinHandle<()>| handle.thread().id() == this;
-            // Who shuts the runtime down may wait for it already.
-            let Some(index) = handles.running.iter().position(is_this) else { return };
-            let own = handles.running.swap_remove(index);
-            handles.ended.replace(own)
-        };
-        // What it died of, if it was a callback's panic, has been printed.
-        before.into_iter().for_each(|before| _ = before.join());
+        let mut handles = self.handles();
+        let is_this = |handle: &JoinHandle<()>| handle.thread().id() == this;
+        // Who shuts the runtime down may wait for it already.
+        let Some(index) = handles.running.iter().position(is_this) else { return };
+        let own = handles.running.swap_remove(index);
+        let before = handles.ended.replace(own);
+        drop(handles);
+        // With what it died of, perhaps: that may be anything.
+        drop(before);
     }
 
     /// Cancels the closures that no thread has begun, unless they are mandatory, and has the threads
@@ -140,6 +141,7 @@ impl Blocking {
         let Handles { running, ended } = std::mem::take(&mut *self.handles());
         for handle in running.into_iter().chain(ended) {
             if Some(handle.thread().id()) != except {
+                // What it died of, if it was a callback's panic, has been printed.
                 let _ = handle.join();
             }
         }
