@@ -225,6 +225,18 @@ fn loom_canary_left_unanswered() {
 }
 
 #[test]
+#[should_panic(expected = "not exactly once")]
+fn loom_canary_left_unanswered_with_more_to_come() {
+    canary::DEQUE_LEFT_UNANSWERED.model(left_unanswered_under_a_thief);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_canary_replaced_without_release() {
+    canary::DEQUE_ANSWER_RELAXED.model(restocked_under_a_thief);
+}
+
+#[test]
 fn loom_q2_growth_and_reuse_beside_a_thief() {
     loom::model(reuse_under_a_thief);
 }

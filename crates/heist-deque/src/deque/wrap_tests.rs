@@ -140,6 +140,10 @@ fn the_next_is_shared() {
         assert_eq!((owner.pop(), owner.pop(), owner.pop()), (Some(1), Some(0), None));
         owner.push(2);
         assert_eq!(owner.public(), 0);
+        owner.share_next();
+        assert_eq!(owner.pop(), Some(2), "nothing is left to answer with");
+        owner.push(3);
+        assert_eq!(owner.public(), 1, "so the next is");
     }
 }
 
