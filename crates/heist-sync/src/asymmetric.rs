@@ -12,7 +12,8 @@
 
 use crate::{Ordering, fence};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, compiler_fence};
+use std::time::{Duration, Instant};
 
 /// Which of the two ways this process uses. It never changes while the process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,6 +158,60 @@ impl TunedBarrier {
     }
 }
 
+/// A [`Barrier`] whose rare side is wary of the kernel.
+///
+/// The kernel's barrier waits until each core that runs a thread of the process has answered, and burns its own core meanwhile.
+/// Some microseconds, as a rule; but the core of a virtual machine may have no core of the host to run on, for milliseconds. So after a call that took long the
+/// two sides are [even](TunedBarrier) for a while.
+#[derive(Debug)]
+pub struct WaryBarrier {
+    barrier: TunedBarrier,
+    /// How often the rare side came while it was even.
+    spared: AtomicU32,
+}
+
+/// A call that took longer has waited for a core that was away. Guessed: it takes 1 to 30 µs where none is.
+const LONG: Duration = Duration::from_micros(100);
+
+/// So many calls are spared before the next is tried. Guessed: what the longest take is little beside the time between so many.
+const SPARED_CALLS: u32 = 1024;
+
+impl WaryBarrier {
+    /// What this process can do.
+    pub fn detect() -> Self {
+        WaryBarrier { barrier: TunedBarrier::new(Barrier::detect()), spared: AtomicU32::new(0) }
+    }
+
+    /// The frequent side: between its store and its load.
+    #[inline(always)]
+    pub fn light(&self) {
+        self.barrier.light();
+    }
+
+    /// The rare side, as [`Barrier::heavy`].
+    #[must_use = "without the barrier nothing is ordered"]
+    pub fn heavy(&self) -> bool {
+        if self.barrier.is_even() {
+            if self.spared.fetch_add(1, Ordering::Relaxed) < SPARED_CALLS {
+                return self.barrier.heavy();
+            }
+            self.barrier.set_even(false);
+        }
+        let start = Instant::now();
+        let is_ordered = self.barrier.heavy();
+        if start.elapsed() > LONG {
+            self.has_waited();
+        }
+        is_ordered
+    }
+
+    /// The kernel has let us wait.
+    fn has_waited(&self) {
+        self.spared.store(0, Ordering::Relaxed);
+        self.barrier.set_even(true);
+    }
+}
+
 #[cfg(all(target_os = "linux", not(loom), not(miri)))]
 mod kernel {
     use std::sync::OnceLock;
@@ -256,6 +311,20 @@ mod tests {
             let missed = both.filter(|(frequent, rare)| !frequent && !rare).count();
             assert_eq!(missed, 0, "rounds in which neither saw the other");
         });
+    }
+
+    #[test]
+    fn who_has_waited_for_the_kernel_is_wary_for_a_while() {
+        let (barrier, has_kernel) = (WaryBarrier::detect(), Barrier::detect() == Barrier::Process);
+        assert_eq!(barrier.barrier.is_even(), !has_kernel);
+        barrier.has_waited();
+        for _ in 0..SPARED_CALLS {
+            assert!(barrier.barrier.is_even());
+            assert!(barrier.heavy());
+        }
+        assert!(barrier.heavy());
+        let has_waited_again = || barrier.spared.load(Ordering::Relaxed) == 0;
+        assert!(!has_kernel || !barrier.barrier.is_even() || has_waited_again());
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod asymmetric;
 mod canary;
 mod wait_word;
 
-pub use asymmetric::{Barrier, TunedBarrier};
+pub use asymmetric::{Barrier, TunedBarrier, WaryBarrier};
 pub use canary::Canary;
 pub use wait_word::WaitWord;
 

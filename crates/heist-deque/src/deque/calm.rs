@@ -8,6 +8,7 @@ const ASKED: u64 = 1 << 59;
 const FENCED: u64 = 1 << 60;
 const BELL: u64 = 1 << 61;
 const NUDGED: u64 = 1 << 62;
+const MISSED: u64 = 1 << 63;
 
 /// A position and notes in one word: a push or a pop looks at it once, by one comparison. Items at and after the position
 /// are the owner's own; a note makes the word greater than every position.
@@ -19,6 +20,7 @@ const NUDGED: u64 = 1 << 62;
 /// | 60 | FENCED: the owner's side of the barrier is a fence; never changes |
 /// | 61 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner |
 /// | 62 | NUDGED: the same, by somebody who does not mind if he is not heard |
+/// | 63 | MISSED: a thief has waited for an answer in vain. Lowered by the owner, with the next push |
 ///
 /// All Relaxed: the barrier of a push or a pop orders it, or the split word (Q7).
 pub(super) struct Calm(AtomicU64);
@@ -62,6 +64,20 @@ impl Calm {
         self.raise(ASKED);
     }
 
+    /// A thief asks that has waited in vain.
+    pub(super) fn miss(&self) {
+        self.raise(ASKED | MISSED);
+    }
+
+    /// Whether one has since the last time.
+    pub(super) fn take_missed(&self) -> bool {
+        let is_up = self.load() & MISSED != 0;
+        if is_up {
+            self.0.fetch_and(!MISSED, Ordering::Relaxed);
+        }
+        is_up
+    }
+
     /// The owner will exchange the split word next, or raise the note again, and takes nothing before. In this order: a
     /// thief that has seen the exchanged word cannot still see the note up from before (the
     /// word's Release and Acquire order it), and one that has not will fail to exchange it.
@@ -94,10 +110,10 @@ impl Calm {
         self.0.fetch_and(!(BELL | NUDGED), Ordering::Relaxed);
     }
 
-    /// A note that is up already is left alone: its line is the one that the owner looks at all the time. Whether it was down.
-    fn raise(&self, note: u64) -> bool {
-        let is_down = |word: u64| word & note == 0;
-        is_down(self.load()) && is_down(self.0.fetch_or(note, Ordering::Relaxed))
+    /// Notes that are up already are left alone: their line is the one that the owner looks at all the time. Whether one was down.
+    fn raise(&self, notes: u64) -> bool {
+        let is_any_down = |word: u64| word & notes != notes;
+        is_any_down(self.load()) && is_any_down(self.0.fetch_or(notes, Ordering::Relaxed))
     }
 
     #[inline(always)]
@@ -124,6 +140,11 @@ mod tests {
         assert!(!calm.is_asked() && calm.is_rung() && calm.is_own(9) && !calm.is_own(8));
         calm.hush();
         assert!(!calm.is_rung() && calm.reaches(9) && !calm.reaches(8));
+        calm.ask();
+        calm.miss();
+        assert!(calm.is_asked() && calm.take_missed() && !calm.take_missed());
+        calm.acknowledge();
+        assert!(calm.reaches(9));
         assert!(!Calm::new(1, Barrier::Fence).reaches(2), "there is always a fence to mind");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::buffer::Buffer;
 use super::hand::{Hand, Mark, Pushed};
-use super::shared::{Shared, share};
+use super::shared::{Shared, all, share};
 use super::split::Split;
 use super::stealer::Stealer;
 use crate::canary;
@@ -106,6 +106,13 @@ impl<T> Owner<T> {
     /// There is something to mind after a push: a thief that has asked, perhaps. Whether the bell rings, or somebody has nudged.
     #[cold]
     pub fn attend(&mut self) -> bool {
+        let openness = &self.shared.own.openness;
+        openness.push();
+        if self.shared.calm.take_missed() {
+            openness.begin();
+            // While it is open the note stays up, and each push comes here.
+            self.share_next();
+        }
         if self.shared.calm.is_asked() {
             self.lay_out();
         }
@@ -204,10 +211,15 @@ impl<T> Owner<T> {
                 self.shared.set_bottom(bottom);
                 return None;
             }
-            // Half of what is left goes to a thief that has asked; if nothing is, the next push answers. Taking back half of
-            // what is public spreads the cost of one exchange over many pops.
-            let answers = asked && len > 1;
-            let public = if answers { share(len - 1) } else { split.public() / 2 };
+            // Half of what is left goes to a thief that has asked, or all, if it was not answered; if nothing is, the next push answers.
+            // Taking back half of what is public spreads the cost of one exchange over many pops.
+            let stays_open = self.shared.own.openness.is_open();
+            let answers = asked && len > 1 && !stays_open;
+            let public = match (stays_open, answers) {
+                (true, _) => all(len - 1),
+                (false, true) => share(len - 1),
+                (false, false) => split.public() / 2,
+            };
             if self.move_split(split, public, answers) {
                 if public == 0 && self.restocks(split.top()) {
                     self.share_next();
@@ -230,12 +242,14 @@ impl<T> Owner<T> {
         self.shared.calm.ask();
     }
 
-    /// A thief has asked, or may: makes the older half public.
+    /// A thief has asked, or may: makes the older half public, or all if the owner is open.
     fn lay_out(&mut self) {
         loop {
             let split = self.shared.split.load();
             let len = self.shared.len_from(split.top());
-            if self.move_split(split, share(len), true) {
+            let stays_open = self.shared.own.openness.is_open();
+            let public = if stays_open { all(len) } else { share(len) };
+            if self.move_split(split, public, !stays_open) {
                 return;
             }
         }

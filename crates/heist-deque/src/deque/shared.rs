@@ -2,6 +2,7 @@
 
 use super::buffer::{Buffer, Generations};
 use super::calm::Calm;
+use super::openness::Openness;
 use super::split::{AtomicSplit, MAX_PUBLIC, Split};
 use crate::canary;
 use crate::slot::drop_each;
@@ -37,6 +38,7 @@ pub(super) struct Own<T> {
     /// Where the top was when the owner last took back all that was public, and how often it will lay out something else, if nobody steals.
     pub(super) robbed_at: Cell<u32>,
     pub(super) restocks: Cell<u32>,
+    pub(super) openness: Openness,
 }
 
 // SAFETY: (Q1) a slot is touched by the thief that has claimed it or, from the split on and
@@ -57,6 +59,7 @@ impl<T> Shared<T> {
             buffer: Cell::new(first),
             robbed_at: Cell::new(position as u32),
             restocks: Cell::new(0),
+            openness: Openness::new(),
         };
         Shared {
             split: CachePadded::new(AtomicSplit::new(Split::at(position as u32))),
@@ -131,6 +134,11 @@ impl<T> Shared<T> {
 /// Half leaves the owner the newest, which are its next; the word bounds the rest.
 pub(super) fn share(len: u32) -> u32 {
     len.div_ceil(2).min(MAX_PUBLIC)
+}
+
+/// How many of `len` items an owner that is open makes public.
+pub(super) fn all(len: u32) -> u32 {
+    len.min(MAX_PUBLIC)
 }
 
 impl<T> Drop for Shared<T> {

@@ -141,7 +141,7 @@ impl<T> Stealer<T> {
         if self.shared.split.load() != split {
             return Steal::Retry;
         }
-        self.shared.calm.ask();
+        self.shared.calm.miss();
         let stale =
             canary::DEQUE_BOTTOM_NOT_REREAD.sings().then(|| self.shared.len_from(split.split()));
         if !canary::DEQUE_HEAVY_BARRIER_MISSING.sings() && !self.shared.barrier.heavy() {

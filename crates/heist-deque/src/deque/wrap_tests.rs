@@ -148,6 +148,26 @@ fn the_next_is_shared() {
 }
 
 /// Q2: what is older than a mark stays, also when more than that has been popped since.
+/// All that an owner has is for thieves once one has waited for its answer in vain.
+#[test]
+fn who_was_missed_lays_out_all() {
+    for start in starts() {
+        let mut owner = filled(start, 2, 3);
+        let stealer = owner.stealer();
+        assert_eq!(stealer.steal().success(), Some(0), "the owner is busy here");
+        (3..6).for_each(|item| owner.push(item));
+        assert_eq!((owner.public(), owner.len()), (5, 5));
+        assert_eq!((owner.pop(), owner.pop()), (Some(5), Some(4)));
+        assert_eq!((owner.public(), owner.len()), (3, 3));
+        assert_eq!(steal_all(&stealer), [1, 2, 3]);
+        owner.push(6);
+        assert_eq!((owner.public(), owner.pop(), owner.pop()), (1, Some(6), None));
+        // More than can be public.
+        (0..200).for_each(|item| owner.push(item));
+        assert_eq!(std::iter::from_fn(|| owner.pop()).count(), 200);
+    }
+}
+
 #[test]
 fn q2_what_is_newer_than_a_mark() {
     for start in starts() {

@@ -72,7 +72,7 @@ impl Reactors {
     /// A source has been added to this reactor.
     pub(super) fn added_source(&self, seat: usize) {
         self[seat].apart.added_source(&self[seat].parker);
-        if self[seat].post.is_left_behind(self.barrier) {
+        if self[seat].post.is_left_behind(&self.barrier) {
             self.watch_sources(seat);
         }
         self.end_long_vigil();
@@ -80,7 +80,7 @@ impl Reactors {
 
     /// A timer has been added to this reactor.
     pub(super) fn added_timer(&self, seat: usize) {
-        if self[seat].post.is_left_behind(self.barrier) {
+        if self[seat].post.is_left_behind(&self.barrier) {
             self.watch_timers(seat);
         }
         self.end_long_vigil();
@@ -143,7 +143,7 @@ impl Reactors {
         is_left_alone: impl Fn(usize) -> bool,
     ) {
         let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
-        guard.vigil.begin(self.barrier, is_for_long);
+        guard.vigil.begin(&self.barrier, is_for_long);
         if is_for_long && self.is_anything_waited_for() {
             return guard.vigil.end();
         }

@@ -164,7 +164,7 @@ impl Scheduler {
             jobs: Inbox::new(),
             idle: CachePadded::new(Idle::new(config.workers, barrier)),
             spares: Spares::new(),
-            alarm: Alarm::new(barrier, watches, config.reactors.clone()),
+            alarm: Alarm::new(watches, config.reactors.clone()),
             shortage: log::Once::default(),
             barrier,
             cancelled: SharedCounter::default(),

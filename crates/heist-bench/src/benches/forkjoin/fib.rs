@@ -3,17 +3,101 @@
 use std::hint::black_box;
 
 use super::abroad::{self, Abroad, Errand};
-use super::{Pool, Work, expect};
-use crate::bench::{Bench, Fault, Setup};
+use super::sides::{Chili, Heist, Rayon, Sequential};
+use super::{Pool, Work, driven, expect};
+use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
 use crate::unit::Unit;
 
-pub fn bench() -> Bench {
-    abroad::bench(
+pub fn benches() -> Vec<Bench> {
+    let generic = abroad::bench(
         "fork_join_fib",
         "fib(32) by its definition, a join for each sum; per join",
         Unit::Ns,
         Fib::new,
-    )
+    );
+    let about = "the same, written for each side as its documentation shows; per join";
+    let plain = Bench::new("fib_plain", about, Unit::Ns, Pace::Calibrated)
+        .side(Runtime::Heist, plain_side::<Heist>)
+        .side(Runtime::Rayon, plain_side::<Rayon>)
+        .side(Runtime::Chili, plain_side::<Chili>)
+        .side(Runtime::Sequential, plain_side::<Sequential>);
+    vec![generic, plain]
+}
+
+/// A pool with a program of its own.
+trait Plain: Pool {
+    fn fib(context: &mut Self::Context<'_>, n: u32) -> u64;
+}
+
+impl Plain for Heist {
+    fn fib((): &mut (), n: u32) -> u64 {
+        fib_with_heist(n)
+    }
+}
+
+fn fib_with_heist(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = heist::join(|| fib_with_heist(n - 1), || fib_with_heist(n - 2));
+    a + b
+}
+
+impl Plain for Rayon {
+    fn fib((): &mut (), n: u32) -> u64 {
+        fib_with_rayon(n)
+    }
+}
+
+fn fib_with_rayon(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = rayon::join(|| fib_with_rayon(n - 1), || fib_with_rayon(n - 2));
+    a + b
+}
+
+impl Plain for Chili {
+    fn fib(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
+        fib_with_chili(scope, n)
+    }
+}
+
+fn fib_with_chili(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = scope.join(|s| fib_with_chili(s, n - 1), |s| fib_with_chili(s, n - 2));
+    a + b
+}
+
+impl Plain for Sequential {
+    fn fib((): &mut (), n: u32) -> u64 {
+        fib_sequentially(n)
+    }
+}
+
+fn fib_sequentially(n: u32) -> u64 {
+    if n < 2 { u64::from(n) } else { fib_sequentially(n - 1) + fib_sequentially(n - 2) }
+}
+
+fn plain_side<P: Plain>(
+    setup: &Setup,
+) -> Result<impl FnMut(u64) -> Result<Sample, Fault> + use<P>, Fault> {
+    driven(setup, |setup| {
+        let n = Fib::new(setup).n;
+        let pool = P::start(setup.workers).map_err(Fault::Setup)?;
+        Ok(move |iterations| {
+            let mut total = None;
+            for _ in 0..iterations {
+                let compute = || pool.run(|context| P::fib(context, black_box(n)));
+                let (sample, found) = Sample::time(joins(n), compute);
+                expect("fib", by_addition(n), found)?;
+                total = Some(Sample::sum(total, sample));
+            }
+            Ok(total.expect("a sample has iterations"))
+        })
+    })
 }
 
 struct Fib {

@@ -39,7 +39,8 @@ use crate::unit::Unit;
 use sides::{Chili, Heist, Rayon, Sequential};
 
 pub fn benches() -> Vec<Bench> {
-    let mut benches = vec![fib::bench(), overhead::bench()];
+    let mut benches = fib::benches();
+    benches.push(overhead::bench());
     benches.extend(tree::benches());
     benches.extend([quick::bench(), merge::bench(), queens::bench(), matmul::bench()]);
     benches.extend([search::bench(), mandelbrot::bench(), prefix::bench()]);

@@ -6,7 +6,7 @@ use super::vigil::Vigil;
 use crate::canary;
 use crate::env::Parker;
 use crate::reactor::timers::Time;
-use heist_sync::{AtomicBool, AtomicU32, AtomicU64, Barrier, Mutex, Ordering};
+use heist_sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, WaryBarrier};
 use loom::thread;
 
 const VACANT: u32 = 0;
@@ -15,7 +15,7 @@ const HELD: u32 = 1;
 struct Scene {
     seat: AtomicU32,
     post: Post,
-    barrier: Barrier,
+    barrier: WaryBarrier,
     /// Whether there is a source, and when the next timer is due.
     has_source: AtomicBool,
     timer: AtomicU64,
@@ -31,7 +31,7 @@ impl Scene {
         Box::leak(Box::new(Scene {
             seat: AtomicU32::new(HELD),
             post: Post::new(),
-            barrier: Barrier::detect(),
+            barrier: WaryBarrier::detect(),
             has_source: AtomicBool::new(false),
             timer: AtomicU64::new(Time::NEVER.as_nanos()),
             is_watched: Mutex::new(false),
@@ -103,7 +103,7 @@ fn a_source_where_nobody_sits() {
     let scene = Scene::new();
     let adds = thread::spawn(move || {
         scene.has_source.store(true, Ordering::Relaxed);
-        if scene.post.is_left_behind(scene.barrier) {
+        if scene.post.is_left_behind(&scene.barrier) {
             scene.watch_source();
         }
     });
@@ -151,7 +151,7 @@ fn a_source_in_a_long_vigil() {
     let scene = Scene::new();
     let guard = thread::spawn(move || {
         loop {
-            scene.vigil.begin(scene.barrier, true);
+            scene.vigil.begin(&scene.barrier, true);
             if scene.has_source.load(Ordering::Relaxed) {
                 return;
             }
@@ -160,7 +160,7 @@ fn a_source_in_a_long_vigil() {
         }
     });
     scene.has_source.store(true, Ordering::Relaxed);
-    assert!(!scene.post.is_left_behind(scene.barrier), "somebody sits there");
+    assert!(!scene.post.is_left_behind(&scene.barrier), "somebody sits there");
     if scene.vigil.is_for_anything() {
         scene.bell.unpark();
     }
@@ -195,7 +195,7 @@ fn a_timer_where_nobody_sits(is_added: bool) {
     }
     let guard = thread::spawn(move || {
         loop {
-            scene.vigil.begin(scene.barrier, false);
+            scene.vigil.begin(&scene.barrier, false);
             if scene.post.is_left() && scene.timer.load(Ordering::Relaxed) == soon {
                 return;
             }
@@ -205,7 +205,7 @@ fn a_timer_where_nobody_sits(is_added: bool) {
     });
     if is_added {
         scene.timer.store(soon, Ordering::Relaxed);
-        if scene.post.is_left_behind(scene.barrier) {
+        if scene.post.is_left_behind(&scene.barrier) {
             scene.watch_timer();
         }
     } else {

@@ -2,7 +2,7 @@
 
 use crate::canary;
 use crate::reactor::timers::Time;
-use heist_sync::{AtomicU64, Barrier, Ordering};
+use heist_sync::{AtomicU64, Ordering, WaryBarrier};
 
 /// | value | the guard |
 /// |---|---|
@@ -21,7 +21,7 @@ impl Vigil {
 
     /// The guard is going to sleep. Which timers to get up for it finds out after this. If the sleep is to be a long one it is roused
     /// for anything that is added anywhere.
-    pub(super) fn begin(&self, barrier: Barrier, is_for_long: bool) {
+    pub(super) fn begin(&self, barrier: &WaryBarrier, is_for_long: bool) {
         let note = if is_for_long { FOR_ANYTHING } else { Time::NEVER.as_nanos() };
         self.0.store(note, Ordering::Relaxed);
         // Pairs with the light one of who adds a timer, and with the heavy one of who leaves a seat that has some:

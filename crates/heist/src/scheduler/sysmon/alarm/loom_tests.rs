@@ -2,12 +2,12 @@
 
 use super::{Alarm, Until};
 use crate::canary;
-use heist_sync::{AtomicUsize, Barrier, Ordering};
+use heist_sync::{AtomicUsize, Ordering};
 use loom::thread;
 
 /// Sysmon goes to sleep while a seat is woken. A sysmon that sleeps on shows as a deadlock.
 fn a_seat_is_woken() {
-    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(Barrier::detect(), true, None)));
+    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(true, None)));
     let idle: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(1)));
     let waker = thread::spawn(move || {
         idle.store(0, Ordering::Relaxed);
@@ -39,7 +39,7 @@ fn loom_canary_no_heavy_barrier() {
 
 /// Sysmon goes to sleep for long while a worker begins with tasks.
 fn tasks_are_begun() {
-    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(Barrier::detect(), true, None)));
+    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(true, None)));
     let tick: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(1)));
     let worker = thread::spawn(move || {
         // To find something it is woken, perhaps: for that sysmon does not get up.
