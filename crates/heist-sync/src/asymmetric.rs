@@ -133,6 +133,11 @@ impl TunedBarrier {
         self.rare_fences.load(Ordering::Relaxed)
     }
 
+    /// Whether it stays so: the kernel is of no help.
+    fn is_even_for_good(&self) -> bool {
+        self.barrier == Barrier::Fence
+    }
+
     /// The rare side is not rare at the moment, and both run a fence; or it is. Costs a call of the kernel if
     /// that changes anything.
     pub fn set_even(&self, is_even: bool) {
@@ -191,13 +196,13 @@ impl WaryBarrier {
     /// The rare side, as [`Barrier::heavy`].
     #[must_use = "without the barrier nothing is ordered"]
     pub fn heavy(&self) -> bool {
-        if self.barrier.is_even() {
-            if self.spared.fetch_add(1, Ordering::Relaxed) < SPARED_CALLS {
-                return self.barrier.heavy();
-            }
-            self.barrier.set_even(false);
+        if self.barrier.is_even_for_good()
+            || self.barrier.is_even() && self.spared.fetch_add(1, Ordering::Relaxed) < SPARED_CALLS
+        {
+            return self.barrier.heavy();
         }
         let start = Instant::now();
+        self.barrier.set_even(false);
         let is_ordered = self.barrier.heavy();
         if start.elapsed() > LONG {
             self.has_waited();

@@ -20,7 +20,7 @@ const MISSED: u64 = 1 << 63;
 /// | 60 | FENCED: the owner's side of the barrier is a fence; never changes |
 /// | 61 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner |
 /// | 62 | NUDGED: the same, by somebody who does not mind if he is not heard |
-/// | 63 | MISSED: a thief has waited for an answer in vain. Lowered by the owner, with the next push |
+/// | 63 | MISSED: a thief has waited for an answer in vain, and exposed. Lowered by the owner, with the next push |
 ///
 /// All Relaxed: the barrier of a push or a pop orders it, or the split word (Q7).
 pub(super) struct Calm(AtomicU64);
@@ -64,9 +64,9 @@ impl Calm {
         self.raise(ASKED);
     }
 
-    /// A thief asks that has waited in vain.
+    /// A thief has waited in vain, and exposed.
     pub(super) fn miss(&self) {
-        self.raise(ASKED | MISSED);
+        self.raise(MISSED);
     }
 
     /// Whether one has since the last time.
@@ -110,10 +110,10 @@ impl Calm {
         self.0.fetch_and(!(BELL | NUDGED), Ordering::Relaxed);
     }
 
-    /// Notes that are up already are left alone: their line is the one that the owner looks at all the time. Whether one was down.
-    fn raise(&self, notes: u64) -> bool {
-        let is_any_down = |word: u64| word & notes != notes;
-        is_any_down(self.load()) && is_any_down(self.0.fetch_or(notes, Ordering::Relaxed))
+    /// A note that is up already is left alone: its line is the one that the owner looks at all the time. Whether it was down.
+    fn raise(&self, note: u64) -> bool {
+        let is_down = |word: u64| word & note == 0;
+        is_down(self.load()) && is_down(self.0.fetch_or(note, Ordering::Relaxed))
     }
 
     #[inline(always)]

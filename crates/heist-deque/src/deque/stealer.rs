@@ -141,7 +141,7 @@ impl<T> Stealer<T> {
         if self.shared.split.load() != split {
             return Steal::Retry;
         }
-        self.shared.calm.miss();
+        self.shared.calm.ask();
         let stale =
             canary::DEQUE_BOTTOM_NOT_REREAD.sings().then(|| self.shared.len_from(split.split()));
         if !canary::DEQUE_HEAVY_BARRIER_MISSING.sings() && !self.shared.barrier.heavy() {
@@ -153,11 +153,11 @@ impl<T> Stealer<T> {
             return Steal::Empty;
         }
         let exposed = split.sharing(len.min(MAX_PUBLIC));
-        if self.shared.split.replace(split, exposed) {
-            Steal::Success(exposed)
-        } else {
-            Steal::Retry
+        if !self.shared.split.replace(split, exposed) {
+            return Steal::Retry;
         }
+        self.shared.calm.miss();
+        Steal::Success(exposed)
     }
 }
 

@@ -147,7 +147,6 @@ fn the_next_is_shared() {
     }
 }
 
-/// Q2: what is older than a mark stays, also when more than that has been popped since.
 /// All that an owner has is for thieves once one has waited for its answer in vain.
 #[test]
 fn who_was_missed_lays_out_all() {
@@ -168,6 +167,7 @@ fn who_was_missed_lays_out_all() {
     }
 }
 
+/// Q2: what is older than a mark stays, also when more than that has been popped since.
 #[test]
 fn q2_what_is_newer_than_a_mark() {
     for start in starts() {

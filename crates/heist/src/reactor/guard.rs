@@ -19,6 +19,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 use vigil::Vigil;
 
+/// How long the guard sleeps where the barrier is not to be had, so that it may have missed something. Guessed.
+const SHORT: Duration = Duration::from_millis(10);
+
 pub(super) struct Guard {
     poller: Poller,
     events: Mutex<Events>,
@@ -44,7 +47,7 @@ impl Reactors {
                 self.ignore(seat);
             }
         });
-        // If it cannot be had sysmon never sleeps for long, and looks by itself.
+        // If it cannot be had the guard does not have it either: it never sleeps for long, and looks by itself.
         let _ = self.barrier.heavy();
     }
 
@@ -143,10 +146,11 @@ impl Reactors {
         is_left_alone: impl Fn(usize) -> bool,
     ) {
         let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
-        guard.vigil.begin(&self.barrier, is_for_long);
+        let has_barrier = guard.vigil.begin(&self.barrier, is_for_long);
         if is_for_long && self.is_anything_waited_for() {
             return guard.vigil.end();
         }
+        let limit = if has_barrier { limit } else { Some(limit.map_or(SHORT, |it| it.min(SHORT))) };
         let now = self.clock.now();
         let mut until = limit.map_or(Time::NEVER, |limit| now.plus(limit));
         let is_left = |seat: &usize| self[*seat].post.is_left() || is_left_alone(*seat);

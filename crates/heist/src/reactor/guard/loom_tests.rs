@@ -151,7 +151,7 @@ fn a_source_in_a_long_vigil() {
     let scene = Scene::new();
     let guard = thread::spawn(move || {
         loop {
-            scene.vigil.begin(&scene.barrier, true);
+            assert!(scene.vigil.begin(&scene.barrier, true));
             if scene.has_source.load(Ordering::Relaxed) {
                 return;
             }
@@ -195,7 +195,7 @@ fn a_timer_where_nobody_sits(is_added: bool) {
     }
     let guard = thread::spawn(move || {
         loop {
-            scene.vigil.begin(&scene.barrier, false);
+            assert!(scene.vigil.begin(&scene.barrier, false));
             if scene.post.is_left() && scene.timer.load(Ordering::Relaxed) == soon {
                 return;
             }

@@ -21,12 +21,14 @@ impl Vigil {
 
     /// The guard is going to sleep. Which timers to get up for it finds out after this. If the sleep is to be a long one it is roused
     /// for anything that is added anywhere.
-    pub(super) fn begin(&self, barrier: &WaryBarrier, is_for_long: bool) {
+    /// `false`: who adds something may not have seen that, nor we what it has added.
+    #[must_use = "without the barrier the sleep has to be a short one"]
+    pub(super) fn begin(&self, barrier: &WaryBarrier, is_for_long: bool) -> bool {
         let note = if is_for_long { FOR_ANYTHING } else { Time::NEVER.as_nanos() };
         self.0.store(note, Ordering::Relaxed);
         // Pairs with the light one of who adds a timer, and with the heavy one of who leaves a seat that has some:
-        // what we do not see sees us. If it cannot be had, sysmon never sleeps for long.
-        let _ = canary::GUARD_NO_HEAVY_BARRIER.sings() || barrier.heavy();
+        // what we do not see sees us.
+        canary::GUARD_NO_HEAVY_BARRIER.sings() || barrier.heavy()
     }
 
     /// That much it has found out.
