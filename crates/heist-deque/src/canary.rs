@@ -27,6 +27,8 @@ pub(crate) const DEQUE_BOTTOM_NOT_REREAD: Canary = Canary::new("deque bottom not
 pub(crate) const DEQUE_ACKNOWLEDGED_LATE: Canary = Canary::new("deque acknowledged late");
 /// An owner that has lowered the flag, and then finds nothing left to answer with, does not raise it again.
 pub(crate) const DEQUE_LEFT_UNANSWERED: Canary = Canary::new("deque left unanswered");
+/// An open owner takes what it pops without exchanging the split word.
+pub(crate) const DEQUE_OPEN_UNEXCHANGED: Canary = Canary::new("deque open unexchanged");
 /// The deque's owner reuses a slot that a thief is still copying.
 pub(crate) const DEQUE_COPIED_IGNORED: Canary = Canary::new("deque copied ignored");
 /// The owner's answer shows the split before the slots are visible.

@@ -220,7 +220,8 @@ impl<T> Owner<T> {
                 (false, true) => share(len - 1),
                 (false, false) => split.public() / 2,
             };
-            if self.move_split(split, public, answers) {
+            let goes_without = stays_open && canary::DEQUE_OPEN_UNEXCHANGED.sings();
+            if goes_without || self.move_split(split, public, answers) {
                 if public == 0 && self.restocks(split.top()) {
                     self.share_next();
                 }
