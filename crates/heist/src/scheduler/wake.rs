@@ -4,6 +4,7 @@ use super::seats::Borrowed;
 use super::shared::{Scheduler, Shared};
 use super::worker;
 use crate::canary;
+use std::sync::atomic::Ordering;
 
 impl Shared {
     /// Something was made runnable where others can take it.
@@ -70,14 +71,21 @@ impl Shared {
     /// of them (F3). Else somebody will have done with a task soon. What is missed here sysmon finds later.
     #[cold]
     pub(super) fn relieve(&self) {
-        // What is missed must not be missed for long.
+        self.lend_seat();
+        // What is missed must not be missed for long. Not before the spare is called: sysmon would get the core first.
         self.alarm.tasks_begun();
+    }
+
+    fn lend_seat(&self) {
         if !self.seats.iter().all(|seat| seat.leaves_tasks()) {
             return;
         }
         for (seat, borrowed) in self.seats.iter().map(|seat| seat.borrow()).enumerate() {
             match borrowed {
-                Borrowed::ForSpare => return self.staff(seat),
+                Borrowed::ForSpare => {
+                    self.lendings.fetch_add(1, Ordering::Relaxed);
+                    return self.staff(seat);
+                }
                 Borrowed::ForHome => return,
                 Borrowed::No => {}
             }
@@ -116,7 +124,6 @@ impl Shared {
     /// take its time, or not come at all; so meanwhile another seat is woken as well, if one is idle
     /// (L1).
     pub(super) fn wake_seat(&self, seat: usize) {
-        self.alarm.seat_woken();
         let mut next = Some(seat);
         while let Some(seat) = next.take() {
             self.record_wake_up(seat);
@@ -125,6 +132,8 @@ impl Shared {
                 next = self.idle.stop_search();
             }
         }
+        // As in relieve().
+        self.alarm.seat_woken();
     }
 
     /// Who sleeps on this seat sleeps in its reactor.

@@ -132,6 +132,61 @@ fn f3_spares_at_their_limit() {
     rt.block_on(async { (blocks.await.unwrap(), ends_it.await.unwrap()) });
 }
 
+/// F3: the lender has done with its job, and the borrower is in a task that waits for the next job.
+#[test]
+fn f3_a_lender_goes_on_to_the_next_job() {
+    let (rt, end, in_task, has_run) =
+        (unwatched(1), Flag::default(), Flag::default(), Flag::default());
+    let job = burn(&rt, &end);
+    let (in_task_there, has_run_there) = (in_task.clone(), has_run.clone());
+    let waits = rt.spawn(async move {
+        in_task_there.set();
+        has_run_there.wait();
+    });
+    in_task.wait();
+    let next = rt.handle().spawn_job(move || has_run.set());
+    end.set();
+    job.wait().unwrap();
+    next.wait().unwrap();
+    rt.block_on(waits).unwrap();
+}
+
+/// F3: jobs without end come to a lender, and tasks without end to the borrower. What is pinned has its turn.
+#[test]
+fn f3_a_lender_with_a_pinned_task() {
+    fn go_on(is_over: Flag, jobs: &Arc<AtomicUsize>) {
+        if !is_over.0.load(Ordering::SeqCst) {
+            jobs.fetch_add(1, Ordering::SeqCst);
+            let jobs = Arc::clone(jobs);
+            drop(
+                heist::runtime::Handle::current().spawn_job(move || go_on(is_over, &jobs)).detach(),
+            );
+        }
+    }
+    let (rt, end, is_over) = (unwatched(1), Flag::default(), Flag::default());
+    let job = burn(&rt, &end);
+    let (polls, jobs) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (is_over_there, polls_there) = (is_over.clone(), Arc::clone(&polls));
+    let yields = rt.spawn(async move {
+        while !is_over_there.0.load(Ordering::SeqCst) {
+            polls_there.fetch_add(1, Ordering::SeqCst);
+            task::yield_now().await;
+        }
+    });
+    while polls.load(Ordering::SeqCst) == 0 {
+        thread::yield_now();
+    }
+    let _entered = rt.enter();
+    go_on(is_over.clone(), &jobs);
+    end.set();
+    while jobs.load(Ordering::SeqCst) < 100 {
+        thread::yield_now();
+    }
+    let pinned = rt.spawn_pinned(move || async move { is_over.set() });
+    rt.block_on(async { (pinned.await.unwrap(), yields.await.unwrap()) });
+    job.wait().unwrap();
+}
+
 /// Jobs from outside are no tasks: nobody is called for them.
 #[test]
 fn a_job_calls_no_spare() {

@@ -11,6 +11,7 @@ use heist_deque::deque::{self, Mark, Pushed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 mod waiting;
@@ -20,7 +21,8 @@ const TASKS_PER_JOB: u32 = 60;
 
 /// After so long a worker that has done with a call from outside, and has something else to do, lets other threads run before: its caller,
 /// which it has woken, and all that the kernel does not give its core to before the next tick. Guessed: so long a yield does not show. In `mixed`, where such a thread
-/// sends requests, they came in bursts otherwise. (With nothing else to do it rests, and lingers before it yields: `tick_outside` takes twice the time if it yields first.)
+/// sends requests, they came in bursts otherwise. With nothing else to do it rests, and lingers before it yields; then it lets others run before the next call, but only if tasks come as well.
+/// (`tick_outside` takes twice the time if it yields there without need: for the kernel, who yields has had its share, though nobody came.)
 const STINT: Duration = Duration::from_micros(200);
 
 /// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often and nobody has gone to sleep meanwhile: what that costs is about what it costs to
@@ -48,6 +50,8 @@ pub(super) struct Jobs {
     is_on_detour: Cell<bool>,
     /// When it last let other threads run after a call from outside.
     let_others_at: Cell<Clock>,
+    /// How often a seat had been lent when it last looked.
+    lendings: Cell<u32>,
 }
 
 impl Jobs {
@@ -64,6 +68,7 @@ impl Jobs {
             was_stolen: Cell::new(false),
             is_on_detour: Cell::new(false),
             let_others_at: Cell::new(Clock::now()),
+            lendings: Cell::new(0),
         }
     }
 }
@@ -342,19 +347,28 @@ impl Local {
         let own = if self.has_own_jobs() { self.pop_job() } else { None };
         let own = own.or_else(|| self.next_call()).map(|job| (job, Origin::Here));
         let is_call = own.is_none();
+        if is_call && !self.scheduler.jobs.is_empty() && self.do_tasks_come() {
+            self.let_others_run();
+        }
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
         self.run_between_tasks(job, origin);
-        if is_call {
+        if is_call && self.scheduler.has_work() {
             self.let_others_run();
         }
         true
     }
 
+    /// Whether tasks have come beside the jobs since it last looked.
+    fn do_tasks_come(&self) -> bool {
+        let lendings = self.scheduler.lendings.load(Ordering::Relaxed);
+        self.jobs.lendings.replace(lendings) != lendings
+    }
+
     /// Once in a while, between a call from outside and what is next.
     fn let_others_run(&self) {
         let now = Clock::now();
-        if now.since(self.jobs.let_others_at.get()) >= STINT && self.scheduler.has_work() {
+        if now.since(self.jobs.let_others_at.get()) >= STINT {
             self.jobs.let_others_at.set(now);
             std::thread::yield_now();
         }

@@ -122,6 +122,7 @@ impl Local {
     pub(super) fn come_home(&self) -> bool {
         loop {
             match self.sit_again() {
+                Back::Taken if self.step_as_lender() => {}
                 Back::Taken if self.seat().recall() => {
                     // Who sits there may be stuck.
                     self.scheduler.alarm.needed();
@@ -132,6 +133,18 @@ impl Local {
                 Back::Asleep | Back::Busy => return true,
             }
         }
+    }
+
+    /// Its seat is borrowed, for tasks, and another job waits: that it can run without the seat, as it did the last one. Who sits
+    /// there goes on with what it is at. Not if tasks wait that nobody else can run.
+    pub(super) fn step_as_lender(&self) -> bool {
+        if self.seat().lender() != Some(self.index) || self.has_pinned() {
+            return false;
+        }
+        self.next_tick();
+        let found = self.step_job_in_turn();
+        self.rest();
+        found
     }
 
     /// Until whoever sits there has left.

@@ -177,7 +177,7 @@ impl Stage {
             local.get_up(lying);
         }
         if player.is_unseated.get() {
-            player.is_unseated.set(!self.takes_seat(local));
+            player.is_unseated.set(!self.takes_seat(index));
             return Step::Unseated;
         }
         if player.is_tired.take() {
@@ -187,13 +187,8 @@ impl Stage {
             }
             return Step::Idle;
         }
-        self.stepping.borrow_mut().push(index);
-        let step = {
-            let _here = Here::enter(local);
-            local.step()
-        };
+        let step = self.in_step(index, Local::step);
         player.is_tired.set(step == Step::Idle);
-        self.stepping.borrow_mut().pop();
         if step == Step::Unseated {
             player.is_unseated.set(true);
             if local.is_spare() {
@@ -203,13 +198,25 @@ impl Stage {
         step
     }
 
+    fn in_step<R>(&self, index: usize, step: impl FnOnce(&Local) -> R) -> R {
+        let local = &self.players[index].worker.local;
+        self.stepping.borrow_mut().push(index);
+        let result = {
+            let _here = Here::enter(local);
+            step(local)
+        };
+        self.stepping.borrow_mut().pop();
+        result
+    }
+
     /// As its thread would, without waiting.
-    fn takes_seat(&self, local: &Local) -> bool {
+    fn takes_seat(&self, index: usize) -> bool {
+        let local = &self.players[index].worker.local;
         if local.is_spare() {
             return local.sit_down(self.calls.borrow_mut().remove(0));
         }
         let back = local.sit_again();
-        if back == Back::Taken {
+        if back == Back::Taken && !self.in_step(index, Local::step_as_lender) {
             assert!(local.seat().recall(), "nobody leaves meanwhile");
         }
         matches!(back, Back::Asleep | Back::Busy)
