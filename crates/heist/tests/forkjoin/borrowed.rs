@@ -151,21 +151,12 @@ fn f3_a_lender_goes_on_to_the_next_job() {
     rt.block_on(waits).unwrap();
 }
 
-/// F3: jobs without end come to a lender, and tasks without end to the borrower. What is pinned has its turn.
+/// F3: what is pinned to a lender comes before the next job, which waits for it.
 #[test]
 fn f3_a_lender_with_a_pinned_task() {
-    fn go_on(is_over: Flag, jobs: &Arc<AtomicUsize>) {
-        if !is_over.0.load(Ordering::SeqCst) {
-            jobs.fetch_add(1, Ordering::SeqCst);
-            let jobs = Arc::clone(jobs);
-            drop(
-                heist::runtime::Handle::current().spawn_job(move || go_on(is_over, &jobs)).detach(),
-            );
-        }
-    }
     let (rt, end, is_over) = (unwatched(1), Flag::default(), Flag::default());
     let job = burn(&rt, &end);
-    let (polls, jobs) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let polls = Arc::new(AtomicUsize::new(0));
     let (is_over_there, polls_there) = (is_over.clone(), Arc::clone(&polls));
     let yields = rt.spawn(async move {
         while !is_over_there.0.load(Ordering::SeqCst) {
@@ -176,15 +167,13 @@ fn f3_a_lender_with_a_pinned_task() {
     while polls.load(Ordering::SeqCst) == 0 {
         thread::yield_now();
     }
-    let _entered = rt.enter();
-    go_on(is_over.clone(), &jobs);
-    end.set();
-    while jobs.load(Ordering::SeqCst) < 100 {
-        thread::yield_now();
-    }
+    let is_over_there = is_over.clone();
+    let next = rt.handle().spawn_job(move || is_over_there.wait());
     let pinned = rt.spawn_pinned(move || async move { is_over.set() });
-    rt.block_on(async { (pinned.await.unwrap(), yields.await.unwrap()) });
+    end.set();
     job.wait().unwrap();
+    next.wait().unwrap();
+    rt.block_on(async { (pinned.await.unwrap(), yields.await.unwrap()) });
 }
 
 /// Jobs from outside are no tasks: nobody is called for them.

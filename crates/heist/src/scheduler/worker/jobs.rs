@@ -52,6 +52,8 @@ pub(super) struct Jobs {
     let_others_at: Cell<Clock>,
     /// How often a seat had been lent when it last looked.
     lendings: Cell<u32>,
+    /// Whether it has gone on to one more job since its own seat was.
+    pub(super) has_gone_on: Cell<bool>,
 }
 
 impl Jobs {
@@ -69,6 +71,7 @@ impl Jobs {
             is_on_detour: Cell::new(false),
             let_others_at: Cell::new(Clock::now()),
             lendings: Cell::new(0),
+            has_gone_on: Cell::new(false),
         }
     }
 }
@@ -347,29 +350,31 @@ impl Local {
         let own = if self.has_own_jobs() { self.pop_job() } else { None };
         let own = own.or_else(|| self.next_call()).map(|job| (job, Origin::Here));
         let is_call = own.is_none();
-        if is_call && !self.scheduler.jobs.is_empty() && self.do_tasks_come() {
-            self.let_others_run();
+        if is_call && !self.scheduler.jobs.is_empty() {
+            self.let_others_run(|| self.do_tasks_come());
         }
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
         self.run_between_tasks(job, origin);
-        if is_call && self.scheduler.has_work() {
-            self.let_others_run();
+        if is_call {
+            self.let_others_run(|| self.scheduler.has_work());
         }
         true
     }
 
-    /// Whether tasks have come beside the jobs since it last looked.
+    /// Whether tasks have come beside the jobs since it was last asked.
     fn do_tasks_come(&self) -> bool {
         let lendings = self.scheduler.lendings.load(Ordering::Relaxed);
         self.jobs.lendings.replace(lendings) != lendings
     }
 
-    /// Once in a while, between a call from outside and what is next.
-    fn let_others_run(&self) {
+    /// Once in a while, between a call from outside and what is next, if there is reason to.
+    fn let_others_run(&self, is_reason: impl FnOnce() -> bool) {
         let now = Clock::now();
-        if now.since(self.jobs.let_others_at.get()) >= STINT {
+        if now.since(self.jobs.let_others_at.get()) >= STINT && is_reason() {
             self.jobs.let_others_at.set(now);
+            // Nobody else is woken while it counts as searching, and it may not come to that for a while (L1).
+            self.found();
             std::thread::yield_now();
         }
     }

@@ -135,15 +135,18 @@ impl Local {
         }
     }
 
-    /// Its seat is borrowed, for tasks, and another job waits: that it can run without the seat, as it did the last one. Who sits
-    /// there goes on with what it is at. Not if tasks wait that nobody else can run.
+    /// Its seat is borrowed, for tasks, and another job waits: one more it runs without the seat, as it did the last. Who sits
+    /// there goes on with what it is at, and will have left by then, as a rule. Not if tasks wait here, of which some nobody else can run.
     pub(super) fn step_as_lender(&self) -> bool {
-        if self.seat().lender() != Some(self.index) || self.has_pinned() {
+        let is_lender = self.seat().lender() == Some(self.index);
+        let has_tasks = || self.has_pinned() || !self.core.borrow().ring.is_empty();
+        if !is_lender || self.jobs.has_gone_on.get() || has_tasks() {
             return false;
         }
         self.next_tick();
         let found = self.step_job_in_turn();
         self.rest();
+        self.jobs.has_gone_on.set(found);
         found
     }
 
@@ -164,6 +167,7 @@ impl Local {
         self.empty_slot();
         let back = self.seat().come_back(self.number());
         if matches!(back, Back::Asleep | Back::Busy) {
+            self.jobs.has_gone_on.set(false);
             self.record(|| EventKind::SeatTaken { seat: self.seat.get() as u16 });
             self.scheduler.attend_reactor(self.seat.get());
         }
