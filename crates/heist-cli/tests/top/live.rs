@@ -132,6 +132,7 @@ fn a_program_that_does_not_answer_is_shown_and_a_signal_restores_the_terminal() 
     terminal.wait_for("this help");
     terminal.send(Signal::TERM);
     assert_eq!(terminal.end().code(), Some(128 + 15));
+    std::fs::remove_file(&socket).unwrap();
 }
 
 #[test]
