@@ -45,21 +45,26 @@ fn burn(runtime: &Runtime, end: &Flag) -> heist::JobHandle<()> {
     job
 }
 
+/// A task that has begun, and yields until `end` is set.
+fn yields_until(runtime: &Runtime, end: &Flag) -> heist::task::JoinHandle<()> {
+    let (begun, end) = (Flag::default(), end.clone());
+    let has_begun = begun.clone();
+    let task = runtime.spawn(async move {
+        has_begun.set();
+        while !end.0.load(Ordering::SeqCst) {
+            task::yield_now().await;
+        }
+    });
+    begun.wait();
+    task
+}
+
 /// J5, F3: a job blocks until another has run, and a task that always yields keeps the borrower of its worker's seat busy.
 #[test]
 fn j5_a_lender_that_blocks() {
     let rt = Builder::new_multi_thread().worker_threads(1).build().unwrap();
-    let (is_over, polls) = (Flag::default(), Arc::new(AtomicUsize::new(0)));
-    let (is_over_there, polls_there) = (is_over.clone(), Arc::clone(&polls));
-    let yields = rt.spawn(async move {
-        while !is_over_there.0.load(Ordering::SeqCst) {
-            polls_there.fetch_add(1, Ordering::SeqCst);
-            task::yield_now().await;
-        }
-    });
-    while polls.load(Ordering::SeqCst) == 0 {
-        thread::yield_now();
-    }
+    let is_over = Flag::default();
+    let yields = yields_until(&rt, &is_over);
     let (sender, receiver) = mpsc::channel::<()>();
     let (a, b) = (move || receiver.recv().unwrap(), move || sender.send(()).unwrap());
     rt.handle().install(move || heist::join(a, b));
@@ -156,17 +161,7 @@ fn f3_a_lender_goes_on_to_the_next_job() {
 fn f3_a_lender_with_a_pinned_task() {
     let (rt, end, is_over) = (unwatched(1), Flag::default(), Flag::default());
     let job = burn(&rt, &end);
-    let polls = Arc::new(AtomicUsize::new(0));
-    let (is_over_there, polls_there) = (is_over.clone(), Arc::clone(&polls));
-    let yields = rt.spawn(async move {
-        while !is_over_there.0.load(Ordering::SeqCst) {
-            polls_there.fetch_add(1, Ordering::SeqCst);
-            task::yield_now().await;
-        }
-    });
-    while polls.load(Ordering::SeqCst) == 0 {
-        thread::yield_now();
-    }
+    let yields = yields_until(&rt, &is_over);
     let is_over_there = is_over.clone();
     let next = rt.handle().spawn_job(move || is_over_there.wait());
     let pinned = rt.spawn_pinned(move || async move { is_over.set() });

@@ -48,7 +48,7 @@ pub(super) struct Jobs {
     was_stolen: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
-    /// When it last let other threads run after a call from outside.
+    /// When it last let other threads run between a call from outside and what is next.
     let_others_at: Cell<Clock>,
     /// How often a seat had been lent when it last looked.
     lendings: Cell<u32>,
@@ -364,6 +364,7 @@ impl Local {
 
     /// Whether tasks have come beside the jobs since it was last asked.
     fn do_tasks_come(&self) -> bool {
+        // Relaxed: a hint, and nothing else is told by it.
         let lendings = self.scheduler.lendings.load(Ordering::Relaxed);
         self.jobs.lendings.replace(lendings) != lendings
     }
