@@ -8,6 +8,7 @@ pub(crate) mod log;
 mod parker;
 pub(crate) mod pidfd;
 mod threads;
+pub(crate) mod turns;
 
 pub use activity::SystemCall;
 pub(crate) use activity::Usage;

@@ -21,7 +21,7 @@ pub(crate) use crew::{Host, IsClosed, NoThread};
 pub(crate) use roster::Limits;
 
 use super::producer::producer;
-use crate::env::ThreadSpec;
+use crate::env::{ThreadSpec, turns};
 use crate::task::{Notified, Ran, Schedule, TaskRef, coop};
 use crate::trace::{self, Outcome};
 use crew::{Crew, Work};
@@ -242,6 +242,8 @@ struct Submitted {
 
 impl Work for Submitted {
     fn run(self) {
+        // It may have stood in for a worker before.
+        turns::lengthen();
         let id = self.closure.id().number().get();
         let run = || self.closure.run(&NeverWaits);
         let ran = match trace::is_recording() {

@@ -16,6 +16,8 @@ use crate::env::{Activity, Clock};
 use crate::task::Notified;
 use crate::trace::{self, EventKind};
 use alarm::Until;
+use std::mem;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use watch::Watch;
 
@@ -66,6 +68,8 @@ struct Patience {
     is_late: bool,
     /// Somebody was at a job then: it is looked at again soon, to see whether that goes on.
     looks_again: bool,
+    /// So often a seat had been lent until the last look: tasks have come beside the jobs.
+    lendings: u32,
 }
 
 /// What a look at everything has found.
@@ -102,6 +106,7 @@ impl Sysmon {
                 needed: JOBS_ONLY_LOOKS,
                 is_late: false,
                 looks_again: false,
+                lendings: 0,
             },
         }
     }
@@ -173,15 +178,18 @@ impl Sysmon {
         let limit = Some(VERY_LONG);
         let is_left_alone = |seat: usize| self.is_left_alone(seat);
         let may_sleep = || !self.is_anything_but_jobs();
-        if shared.alarm.sleep(Until::Tasks, limit, may_sleep, is_left_alone).is_none() {
-            return false;
-        }
+        let slept = shared.alarm.sleep(Until::Tasks, limit, may_sleep, is_left_alone);
+        let Some(is_rung) = slept else { return false };
         self.turn_reactors();
         self.patience.is_late = Clock::now().since(since) >= VERY_LONG;
         if !self.patience.is_late {
             self.patience.looks = 0;
         }
-        true
+        if is_rung {
+            // Who begins with tasks is not stuck yet, and may need this very core.
+            self.pause = SHORT;
+        }
+        !is_rung
     }
 
     fn is_left_alone(&self, seat: usize) -> bool {
@@ -221,8 +229,13 @@ impl Sysmon {
 
     /// Whether there is nothing to see but jobs that go on.
     fn learn_patience(&mut self, looked: &Looked) {
-        let is_else =
-            looked.is_anybody_in_task || looked.is_anybody_still || self.is_anything_but_jobs();
+        // Relaxed: a hint.
+        let lendings = self.scheduler.lendings.load(Ordering::Relaxed);
+        let do_tasks_come = mem::replace(&mut self.patience.lendings, lendings) != lendings;
+        let is_else = do_tasks_come
+            || looked.is_anybody_in_task
+            || looked.is_anybody_still
+            || self.is_anything_but_jobs();
         let patience = &mut self.patience;
         if looked.is_anybody_still && (patience.is_late || patience.looks_again) {
             patience.needed = (patience.needed * 2).min(MAX_JOBS_ONLY_LOOKS);

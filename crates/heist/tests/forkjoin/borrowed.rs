@@ -19,10 +19,10 @@ fn unwatched(workers: usize) -> Runtime {
 
 /// Something that is so, or not yet.
 #[derive(Clone, Default)]
-struct Flag(Arc<AtomicBool>);
+pub(crate) struct Flag(Arc<AtomicBool>);
 
 impl Flag {
-    fn set(&self) {
+    pub(crate) fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
@@ -34,7 +34,7 @@ impl Flag {
 }
 
 /// A job that burns until `end` is set.
-fn burn(runtime: &Runtime, end: &Flag) -> heist::JobHandle<()> {
+pub(crate) fn burn(runtime: &Runtime, end: &Flag) -> heist::JobHandle<()> {
     let (begun, end) = (Flag::default(), end.clone());
     let has_begun = begun.clone();
     let job = runtime.handle().spawn_job(move || {

@@ -9,4 +9,5 @@ mod join;
 mod par;
 mod scarce;
 mod scope;
+mod turns;
 mod two_ends;

@@ -97,7 +97,7 @@ impl Alarm {
     }
 
     /// Sleeps until that, or for so long if there is a `limit`, or until something comes to a seat that is vacant or left alone; but only if
-    /// `may_sleep` says that it has not happened yet. Whether it was woken; `None` if it has not slept.
+    /// `may_sleep` says that it has not happened yet. Whether it has happened; `None` if it has not slept.
     pub(super) fn sleep(
         &self,
         until: Until,
@@ -108,9 +108,11 @@ impl Alarm {
         self.until.store(until as u32, Ordering::Relaxed);
         let has_barrier = canary::ALARM_NO_HEAVY_BARRIER.sings() || self.barrier.heavy();
         let sleeps = has_barrier && may_sleep();
-        let is_woken = sleeps.then(|| self.park(limit, until == Until::Tasks, is_left_alone));
-        self.until.store(AWAKE, Ordering::Relaxed);
-        is_woken
+        if sleeps {
+            self.park(limit, until == Until::Tasks, is_left_alone);
+        }
+        let is_rung = self.until.swap(AWAKE, Ordering::Relaxed) == AWAKE;
+        sleeps.then_some(is_rung)
     }
 
     /// Sleeps for about so long, or until something comes to a seat that is vacant or left alone; whether it was woken.

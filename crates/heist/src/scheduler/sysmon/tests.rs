@@ -1,6 +1,7 @@
 //! When sysmon looks less often, and what ends that. Each of these would pass without it as well, only later: so they look at
 //! what sysmon waits for.
 
+use super::{Looked, Sysmon};
 use crate::runtime::{Builder, Handle, Runtime};
 use futures_util::FutureExt;
 use std::pin::pin;
@@ -133,4 +134,59 @@ fn l2_sysmon_is_patient_with_jobs_that_go_on() {
     assert!((0..2000).any(|_| is_impatient()));
     end.send(()).unwrap();
     stuck.wait().unwrap();
+}
+
+/// One that nobody runs, of a runtime that has no other.
+fn idle_sysmon(runtime: &Runtime) -> Sysmon {
+    Sysmon::new(runtime.handle().scheduler().clone())
+}
+
+fn without_sysmon() -> Runtime {
+    Builder::new_current_thread().build().unwrap()
+}
+
+/// Jobs that go on are all there is to see at each look, but tasks have come between two of them.
+#[test]
+fn l2_tasks_that_come_beside_jobs_are_not_forgotten() {
+    let rt = without_sysmon();
+    let mut sysmon = idle_sysmon(&rt);
+    let looked = Looked { is_anybody_at_job: true, ..Looked::default() };
+    sysmon.learn_patience(&looked);
+    sysmon.learn_patience(&looked);
+    assert_eq!(sysmon.patience.looks, 2);
+    sysmon.scheduler.lendings.fetch_add(1, Ordering::Relaxed);
+    sysmon.learn_patience(&looked);
+    assert_eq!(sysmon.patience.looks, 0);
+    sysmon.learn_patience(&looked);
+    assert_eq!(sysmon.patience.looks, 1);
+}
+
+/// Who begins with tasks is looked at later; who wakes sysmon, at once (L2).
+#[test]
+fn l2_sysmon_gives_who_begins_with_tasks_the_time_to_move() {
+    let rt = without_sysmon();
+    for (is_rung, looks_at_once) in [(true, false), (false, true)] {
+        let (mut sysmon, is_over) = (idle_sysmon(&rt), AtomicBool::new(false));
+        let disturb = || {
+            let alarm = &rt.handle().scheduler().alarm;
+            while !is_over.load(Ordering::Relaxed) {
+                match alarm.is_for_tasks() {
+                    false => thread::yield_now(),
+                    true if is_rung => alarm.tasks_begun(),
+                    true => alarm.wake(),
+                }
+            }
+        };
+        thread::scope(|threads| {
+            threads.spawn(disturb);
+            // On a busy machine nobody may come before its time is over.
+            let looks = (0..).find_map(|_| {
+                sysmon.patience.looks = sysmon.patience.needed;
+                let looks = sysmon.doze_long();
+                (sysmon.patience.looks == 0).then_some(looks)
+            });
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(looks, Some(looks_at_once));
+        });
+    }
 }

@@ -15,7 +15,8 @@ fn a_seat_is_woken() {
     });
     while idle.load(Ordering::Relaxed) == 1 {
         let are_all_idle = || idle.load(Ordering::Relaxed) == 1;
-        let _ = alarm.sleep(Until::Seats, None, are_all_idle, |_| false);
+        // If it has slept it knows why it does not any more.
+        assert_ne!(alarm.sleep(Until::Seats, None, are_all_idle, |_| false), Some(false));
     }
     waker.join().unwrap();
 }
@@ -49,7 +50,7 @@ fn tasks_are_begun() {
     });
     let is_nobody_in_task = || tick.load(Ordering::Relaxed) == 1;
     while is_nobody_in_task() {
-        let _ = alarm.sleep(Until::Tasks, None, is_nobody_in_task, |_| false);
+        assert_ne!(alarm.sleep(Until::Tasks, None, is_nobody_in_task, |_| false), Some(false));
     }
     worker.join().unwrap();
 }
