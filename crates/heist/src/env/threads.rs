@@ -1,6 +1,6 @@
 //! How the threads of a runtime are made.
 
-use super::{Cores, quietly};
+use super::{Cores, quietly, turns};
 use heist_sync::thread_local;
 use std::cell::Cell;
 use std::fmt;
@@ -45,6 +45,8 @@ impl ThreadSpec {
     /// A thread to be started, with its name and stack. The standard library panics at what is
     /// refused here.
     pub(crate) fn thread(&self) -> io::Result<thread::Builder> {
+        // It would inherit those of who starts it.
+        turns::lengthen();
         let name = (self.name)();
         if name.contains('\0') {
             return Err(refused(format!(

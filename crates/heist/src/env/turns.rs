@@ -3,9 +3,12 @@
 //! A thread that wakes up where another one runs gets the core when that one has had its turn, or when the system likes it better:
 //! up to 3 ms later, by default. Linux has let threads ask for short turns since 6.12. Such a thread gets as much of the core as before, but sooner,
 //! and gives it back sooner; and who runs beside it is interrupted sooner, too, also for others.
+//!
+//! Threads and processes inherit them from who starts them. There is a flag against that, but who has it once is not allowed to change its policy any more.
+//! So threads and processes that are started by this crate are started with turns of the usual length; those that a task starts by itself are not.
 
-/// The calling thread shall have short turns, until [`lengthen`]. Where the system does not know of that, or the user has
-/// given the thread a policy or a priority, nothing changes.
+/// The calling thread shall have short turns, until [`lengthen`]. Nothing changes where the system does not know of that, where the user has
+/// given the thread a policy or a higher priority, or where calls of the system are filtered: whoever does so may have such a call end in the death of the process.
 #[inline]
 pub(crate) fn shorten() {
     system::shorten();
@@ -17,8 +20,9 @@ pub(crate) fn lengthen() {
     system::lengthen();
 }
 
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
 mod system {
+    use rustix::thread::{SecureComputingMode, secure_computing_mode};
     use std::cell::Cell;
     use std::time::Duration;
 
@@ -57,16 +61,20 @@ mod system {
     /// Returns how long they were.
     #[cold]
     fn try_shorten() -> Option<Duration> {
-        let attributes = Attributes::of_this_thread()?;
-        let usual = attributes.turn()?;
-        (usual > SHORT && attributes.with_turn(SHORT).apply()).then_some(usual)
+        let is_free = matches!(secure_computing_mode(), Ok(SecureComputingMode::Disabled));
+        let attributes = Attributes::of_this_thread().filter(|_| is_free)?;
+        let is_usual = attributes.policy() == libc::SCHED_OTHER && attributes.0.sched_nice >= 0;
+        let usual = attributes.turn();
+        let is_short = usual > SHORT && is_usual && attributes.with_turn(SHORT).apply();
+        is_short.then_some(usual)
     }
 
     #[cold]
     fn try_lengthen(usual: Duration) -> Option<()> {
         let attributes = Attributes::of_this_thread()?;
-        // Else the thread has got others meanwhile, from code of the user's.
-        let is_ours = attributes.turn() == Some(SHORT);
+        // Else code of the user's has asked for something else meanwhile.
+        let is_ours = attributes.turn() == SHORT
+            && matches!(attributes.policy(), libc::SCHED_OTHER | libc::SCHED_BATCH);
         (is_ours && attributes.with_turn(usual).apply()).then_some(())
     }
 
@@ -92,19 +100,18 @@ mod system {
             (answer == 0).then_some(Attributes(attributes))
         }
 
-        /// If the thread is one of the usual kind, and the system tells.
-        fn turn(&self) -> Option<Duration> {
-            let is_usual =
-                self.0.sched_policy == libc::SCHED_OTHER as u32 && self.0.sched_nice >= 0;
-            (is_usual && self.0.sched_runtime > 0)
-                .then(|| Duration::from_nanos(self.0.sched_runtime))
+        fn policy(&self) -> i32 {
+            self.0.sched_policy as i32
         }
 
-        /// For the thread only, not for those that it starts.
+        /// Nothing where the system does not know of it.
+        fn turn(&self) -> Duration {
+            Duration::from_nanos(self.0.sched_runtime)
+        }
+
         fn with_turn(mut self, turn: Duration) -> Self {
             self.0.size = Self::SIZE;
             self.0.sched_runtime = turn.as_nanos() as u64;
-            self.0.sched_flags |= libc::SCHED_FLAG_RESET_ON_FORK as u64;
             self
         }
 
@@ -116,7 +123,7 @@ mod system {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(loom))))]
+#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 mod system {
     pub(super) fn shorten() {}
 

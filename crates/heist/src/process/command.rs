@@ -1,6 +1,7 @@
 //! What to start, and how.
 
 use super::{Child, orphans};
+use crate::env::turns;
 use crate::runtime::Handle;
 use std::ffi::OsStr;
 use std::future::Future;
@@ -195,6 +196,8 @@ impl Command {
     fn spawn_for(&mut self, api: &str) -> io::Result<Child> {
         let reactors = Handle::current_for(api).reactors_for_io(api);
         orphans::take_in(&reactors);
+        // It would inherit those of who starts it.
+        turns::lengthen();
         Child::new(self.std.spawn()?, &reactors, self.kill_on_drop)
     }
 

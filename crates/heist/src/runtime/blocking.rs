@@ -14,8 +14,6 @@ pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
     let handle = Handle { scheduler: scheduler.clone() };
     let spare = handle.clone();
     let run = move || {
-        // It comes for what waits, and others have the cores.
-        env::turns::shorten();
         let _polling = Polling::begin();
         spare.scheduler.run_spare(seat);
     };
@@ -76,6 +74,7 @@ impl Host for Handle {
     }
 
     fn stopping(&self) {
+        env::turns::lengthen();
         self.scheduler.blocking.threads().stopping();
     }
 }

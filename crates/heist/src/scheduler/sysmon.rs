@@ -23,6 +23,8 @@ use watch::Watch;
 
 /// From one look to the next when somebody may be stuck. From the design; not measured.
 const SHORT: Duration = Duration::from_millis(1);
+/// Who has just begun cannot be stuck yet, and may need this very core.
+const SOON: Duration = SHORT;
 /// When nobody seems to be. From the design, too.
 const LONG: Duration = Duration::from_millis(10);
 /// When there is nothing but jobs, and those go on. Guessed: looks are rare enough that fewer than 1 in 100 parallel regions of `tick` are met by
@@ -142,54 +144,49 @@ impl Sysmon {
         let may_sleep = || is_quiet() && !shared.is_down();
         let is_quiet_for_long = self.quiet_looks > QUIET_LOOKS;
         let sleep = || shared.alarm.sleep(Until::Seats, limit, may_sleep, |_| false);
-        if is_quiet_for_long && sleep().is_some() {
-            // Somebody has just begun.
+        let has_somebody_begun = is_quiet_for_long && sleep().is_some();
+        if has_somebody_begun {
             self.quiet_looks = 0;
-            self.pause = SHORT;
         }
-        self.doze();
+        if let Some(pause) = self.doze_long() {
+            self.doze(if has_somebody_begun { SOON } else { pause });
+        }
     }
 
     /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The
     /// workers are looked at when the time has come, however often that is: between two looks they must have had
     /// the time to move.
-    fn doze(&mut self) {
-        if self.doze_long() {
-            return;
-        }
+    fn doze(&self, pause: Duration) {
         let (since, shared) = (Clock::now(), &self.scheduler);
-        let mut left = Some(self.pause);
-        while let Some(pause) = left {
-            let is_woken = shared.alarm.doze(pause, |seat| self.is_left_alone(seat));
+        let mut left = Some(pause);
+        while let Some(next) = left {
+            let is_woken = shared.alarm.doze(next, |seat| self.is_left_alone(seat));
             self.turn_reactors();
             let passed = Clock::now().since(since);
-            left = self.pause.checked_sub(passed).filter(|left| !left.is_zero() && !is_woken);
+            left = pause.checked_sub(passed).filter(|left| !left.is_zero() && !is_woken);
         }
     }
 
-    /// The same for longer, if there is nothing but jobs, and there has not been for a while. `false`: it has to look in time.
-    fn doze_long(&mut self) -> bool {
+    /// The same for longer, if there is nothing but jobs, and there has not been for a while. Returns how long there still is
+    /// until the next look, if it is not due.
+    fn doze_long(&mut self) -> Option<Duration> {
         let (since, shared) = (Clock::now(), &self.scheduler);
         let Patience { looks, needed, looks_again, .. } = self.patience;
         self.patience.is_late = false;
         if looks < needed || looks_again {
-            return false;
+            return Some(self.pause);
         }
         let limit = Some(VERY_LONG);
         let is_left_alone = |seat: usize| self.is_left_alone(seat);
         let may_sleep = || !self.is_anything_but_jobs();
         let slept = shared.alarm.sleep(Until::Tasks, limit, may_sleep, is_left_alone);
-        let Some(is_rung) = slept else { return false };
+        let Some(is_rung) = slept else { return Some(self.pause) };
         self.turn_reactors();
         self.patience.is_late = Clock::now().since(since) >= VERY_LONG;
         if !self.patience.is_late {
             self.patience.looks = 0;
         }
-        if is_rung {
-            // Who begins with tasks is not stuck yet, and may need this very core.
-            self.pause = SHORT;
-        }
-        !is_rung
+        is_rung.then_some(SOON)
     }
 
     fn is_left_alone(&self, seat: usize) -> bool {

@@ -46,7 +46,7 @@ pub(crate) fn burn(runtime: &Runtime, end: &Flag) -> heist::JobHandle<()> {
 }
 
 /// A task that has begun, and yields until `end` is set.
-fn yields_until(runtime: &Runtime, end: &Flag) -> heist::task::JoinHandle<()> {
+pub(crate) fn yields_until(runtime: &Runtime, end: &Flag) -> heist::task::JoinHandle<()> {
     let (begun, end) = (Flag::default(), end.clone());
     let has_begun = begun.clone();
     let task = runtime.spawn(async move {

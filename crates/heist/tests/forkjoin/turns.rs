@@ -1,8 +1,11 @@
 //! Threads that stand in for workers at jobs ask the system for short turns.
 #![cfg(target_os = "linux")]
 
-use crate::borrowed::{Flag, burn};
+use crate::borrowed::{Flag, burn, yields_until};
+use heist::process::Command;
 use heist::runtime::{Builder, Runtime};
+use heist::task;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -19,12 +22,15 @@ struct Manners {
 
 impl Manners {
     fn of_this_thread() -> Self {
+        Manners::of(0)
+    }
+
+    fn of(thread: u32) -> Self {
         // SAFETY: (type) numbers only.
         let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
         let (place, size) = (&raw mut attributes, size_of::<libc::sched_attr>());
-        // SAFETY: (FFI) as many bytes as there are.
-        let answer = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, place, size, 0) };
-        assert_eq!(answer, 0, "{}", std::io::Error::last_os_error());
+        // SAFETY: (FFI) writes as many bytes as there are. If it is not to be had, so are short turns.
+        let _ = unsafe { libc::syscall(libc::SYS_sched_getattr, thread, place, size, 0) };
         Manners {
             policy: attributes.sched_policy as i32,
             nice: attributes.sched_nice,
@@ -34,7 +40,9 @@ impl Manners {
 
     /// As a thread with these has it when it stands in.
     fn shortened(self) -> Self {
-        let can_be = self.policy == libc::SCHED_OTHER && self.nice >= 0;
+        // SAFETY: (FFI) takes integers and touches no memory.
+        let is_free = unsafe { libc::prctl(libc::PR_GET_SECCOMP, 0, 0, 0, 0) == 0 };
+        let can_be = is_free && self.policy == libc::SCHED_OTHER && self.nice >= 0;
         if can_be { Manners { turn: self.turn.min(SHORT), ..self } } else { self }
     }
 }
@@ -42,7 +50,9 @@ impl Manners {
 /// One worker, and one thread to stand in for it, which closures need, too.
 fn builder() -> Builder {
     let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(1).max_blocking_threads(1);
+    // Nobody is taken for stuck, and replaced, where threads wait for a core.
+    let threshold = Duration::from_secs(3600);
+    builder.worker_threads(1).max_blocking_threads(1).stall_threshold(threshold).enable_all();
     builder
 }
 
@@ -82,13 +92,71 @@ fn a_closure_has_the_usual_turns() {
     }
 }
 
-/// Neither threads nor processes that a task starts inherit it.
+/// The threads of a runtime that a task builds do not inherit it.
 #[test]
-fn what_a_task_starts_has_the_usual_turns() {
+fn another_runtime_has_the_usual_turns() {
     let rt = builder().build().unwrap();
     let usual = Manners::of_this_thread();
-    let thread = beside_a_job(&rt, || thread::spawn(Manners::of_this_thread).join().unwrap());
-    assert_eq!(thread, usual);
+    let worker = beside_a_job(&rt, || {
+        let other = builder().build().unwrap();
+        let manners = other.handle().spawn_job(Manners::of_this_thread).wait().unwrap();
+        other.shutdown_background();
+        manners
+    });
+    assert_eq!(worker, usual);
+}
+
+/// Nor does a process.
+#[test]
+fn a_process_has_the_usual_turns() {
+    let rt = builder().build().unwrap();
+    let usual = Manners::of_this_thread();
+    let process = beside_a_job(&rt, || {
+        let child = Command::new("sleep").arg("600").kill_on_drop(true).spawn().unwrap();
+        Manners::of(child.id().unwrap())
+    });
+    assert_eq!(process, usual);
+}
+
+/// A task that computes aside may do so for long.
+#[test]
+fn aside_there_are_the_usual_turns() {
+    let rt = builder().build().unwrap();
+    let usual = Manners::of_this_thread();
+    let find = || (Manners::of_this_thread(), task::block_in_place(Manners::of_this_thread));
+    assert_eq!(beside_a_job(&rt, find), (usual.shortened(), usual));
+}
+
+/// Who sits on a seat that its worker has given up is a worker like others.
+#[test]
+fn only_who_comes_beside_jobs_has_short_turns() {
+    let rt = builder().build().unwrap();
+    let usual = Manners::of_this_thread();
+    beside_a_job(&rt, || ());
+    while rt.metrics().num_idle_blocking_threads() == 0 {
+        thread::yield_now();
+    }
+    let (send, found) = channel();
+    let waits = rt.spawn(async move {
+        task::spawn(async move { send.send(Manners::of_this_thread()).unwrap() });
+        task::block_in_place(|| found.recv().unwrap())
+    });
+    assert_eq!(rt.block_on(waits).unwrap(), usual);
+}
+
+/// J5: the lender is stuck in its job, and whoever sits in its place takes the next.
+#[test]
+fn in_a_job_there_are_the_usual_turns() {
+    let mut builder = Builder::new_multi_thread();
+    let rt = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
+    let (usual, is_over) = (Manners::of_this_thread(), Flag::default());
+    let yields = yields_until(&rt, &is_over);
+    let (send, found) = channel();
+    let a = move || found.recv().unwrap();
+    let b = move || send.send(Manners::of_this_thread()).unwrap();
+    assert_eq!(rt.handle().install(move || heist::join(a, b)).0, usual);
+    is_over.set();
+    rt.block_on(yields).unwrap();
 }
 
 /// A priority that the user has given the threads stays as it is.
@@ -96,11 +164,11 @@ fn what_a_task_starts_has_the_usual_turns() {
 fn a_priority_stays() {
     let lower = || {
         // SAFETY: (FFI) takes integers and touches no memory.
-        let answer = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 15) };
+        let answer = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
         assert_eq!(answer, 0);
     };
     let rt = builder().on_thread_start(lower).build().unwrap();
-    let usual = Manners { nice: 15, ..Manners::of_this_thread() };
+    let usual = Manners { nice: 19, ..Manners::of_this_thread() };
     let short = beside_a_job(&rt, Manners::of_this_thread);
     let long = rt.block_on(rt.spawn_blocking(Manners::of_this_thread)).unwrap();
     assert_eq!((short, long), (usual.shortened(), usual));
@@ -113,7 +181,8 @@ fn a_policy_stays() {
         // SAFETY: (type) numbers only.
         let none: libc::sched_param = unsafe { std::mem::zeroed() };
         // SAFETY: (FFI) reads the parameters.
-        let answer = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &none) };
+        let answer =
+            unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_BATCH, &none) };
         assert_eq!(answer, 0);
     };
     let rt = builder().on_thread_start(batch).build().unwrap();
@@ -127,11 +196,11 @@ fn what_a_task_asks_for_stays() {
     let rt = builder().build().unwrap();
     let lower = || {
         // SAFETY: (FFI) takes integers and touches no memory.
-        let answer = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 15) };
+        let answer = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
         assert_eq!(answer, 0);
         Manners::of_this_thread()
     };
-    let usual = Manners { nice: 15, ..Manners::of_this_thread() };
+    let usual = Manners { nice: 19, ..Manners::of_this_thread() };
     let short = beside_a_job(&rt, lower);
     let long = rt.block_on(rt.spawn_blocking(Manners::of_this_thread)).unwrap();
     assert_eq!((short, long), (usual.shortened(), usual));

@@ -2,7 +2,7 @@
 
 use super::credit::Credit;
 use super::{Entered, Local, Step, Worker};
-use crate::env::{Clock, Parker};
+use crate::env::{Clock, Parker, turns};
 use crate::scheduler::arena::Arena;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
@@ -405,6 +405,9 @@ impl Local {
     }
 
     pub(super) fn run_between_tasks(&self, job: Job, first: Origin) {
+        if self.is_spare() {
+            turns::lengthen();
+        }
         self.remote().own.running.clear();
         self.jobs.is_at_one.set(true);
         self.offer_seat();

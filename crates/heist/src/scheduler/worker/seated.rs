@@ -2,7 +2,7 @@
 //! `../seats/README.md`.
 
 use super::{Entered, Local, Step, Worker, here};
-use crate::env::Clock;
+use crate::env::{Clock, turns};
 use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
 use crate::scheduler::jobs::Origin;
@@ -215,6 +215,12 @@ impl Worker {
         if !local.sit_down(seat) {
             return;
         }
+        if local.seat().is_borrowed() {
+            // Others are at jobs on the cores, and will be the next time.
+            turns::shorten();
+        } else {
+            turns::lengthen();
+        }
         let entered = Entered::new(local);
         let end = loop {
             match local.step() {
@@ -353,6 +359,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
         // In a callback of the builder's. The worker does something else with its seat.
         return Ok(None);
     }
+    turns::lengthen();
     // What this thread spawns and wakes meanwhile comes from outside.
     local.is_aside.set(true);
     // If that unwinds, because of code of others, who goes on finds its worker.
