@@ -7,16 +7,22 @@ use super::Pool;
 use super::mixed::Mixes;
 use super::scope::Scopes;
 use crate::benches::runtimes::AsyncRuntime;
-use crate::benches::runtimes::sides;
+use crate::benches::runtimes::sides::{self, Bound, Build, Default, HeistBuilt};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// With its drivers for I/O and time, as programs have it.
-pub struct Heist(sides::Heist);
+pub type Heist = HeistPool<Default>;
 
-impl Pool for Heist {
+/// Each worker on a core of its own.
+pub type HeistBound = HeistPool<Bound>;
+
+pub struct HeistPool<How: Build>(HeistBuilt<How>);
+
+impl<How: Build> Pool for HeistPool<How> {
     type Context<'s> = ();
 
     fn start(workers: usize) -> io::Result<Self> {
-        sides::Heist::start(workers).map(Heist)
+        HeistBuilt::start(workers).map(HeistPool)
     }
 
     fn run<R: Send>(&self, work: impl FnOnce(&mut ()) -> R + Send) -> R {
@@ -69,14 +75,23 @@ impl Mixes for Heist {
     }
 }
 
-pub struct Rayon(rayon::ThreadPool);
+pub type Rayon = RayonPool<false>;
 
-impl Pool for Rayon {
+/// As a program would have it that binds each worker to a core.
+pub type RayonBound = RayonPool<true>;
+
+pub struct RayonPool<const IS_BOUND: bool>(rayon::ThreadPool);
+
+impl<const IS_BOUND: bool> Pool for RayonPool<IS_BOUND> {
     type Context<'s> = ();
 
     fn start(workers: usize) -> io::Result<Self> {
-        let builder = rayon::ThreadPoolBuilder::new().num_threads(workers);
-        builder.build().map(Rayon).map_err(io::Error::other)
+        let mut builder = rayon::ThreadPoolBuilder::new().num_threads(workers);
+        if IS_BOUND {
+            let cores = sched_getaffinity(None)?;
+            builder = builder.start_handler(move |worker| bind(&cores, worker));
+        }
+        builder.build().map(RayonPool).map_err(io::Error::other)
     }
 
     fn run<R: Send>(&self, work: impl FnOnce(&mut ()) -> R + Send) -> R {
@@ -109,6 +124,14 @@ impl Scopes for Rayon {
     {
         scope.spawn(job);
     }
+}
+
+fn bind(cores: &CpuSet, worker: usize) {
+    let number = worker % cores.count() as usize;
+    let core = (0..CpuSet::MAX_CPU).filter(|core| cores.is_set(*core)).nth(number);
+    let mut bound = CpuSet::new();
+    core.into_iter().for_each(|core| bound.set(core));
+    sched_setaffinity(None, &bound).expect("a core that the process may use");
 }
 
 /// Two sets of workers, which the system gives the cores in turn.
@@ -210,8 +233,23 @@ mod tests {
         for [a, b] in [both_at_once::<Heist>(2), both_at_once::<Rayon>(2)] {
             assert_ne!(a, b);
         }
+        for [a, b] in [both_at_once::<HeistBound>(2), both_at_once::<RayonBound>(2)] {
+            assert_ne!(a, b);
+        }
         assert_eq!(Heist::start(3).unwrap().run(|()| heist::current_num_workers()), 3);
         assert_eq!(Rayon::start(3).unwrap().run(|()| rayon::current_num_threads()), 3);
+    }
+
+    /// How many cores the first worker may use.
+    fn cores_of_a_worker<P: Pool>() -> u32 {
+        P::start(2).unwrap().run(|_| sched_getaffinity(None).unwrap().count())
+    }
+
+    #[test]
+    fn workers_are_bound_or_not() {
+        assert_eq!([cores_of_a_worker::<HeistBound>(), cores_of_a_worker::<RayonBound>()], [1, 1]);
+        let all = sched_getaffinity(None).unwrap().count();
+        assert_eq!([cores_of_a_worker::<Heist>(), cores_of_a_worker::<Rayon>()], [all, all]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::shared::Shared;
-use super::sides::{Chili, Heist, Rayon, Sequential};
+use super::sides::{Chili, Heist, HeistBound, Rayon, RayonBound, Sequential};
 use super::spin::Spin;
 use super::{Pool, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
@@ -39,10 +39,19 @@ pub fn benches() -> Vec<Bench> {
     )
     .row("tick_outside_p99", "as tick_outside; p99 of a region", Unit::Us)
     .row("tick_outside_cpu", "as tick_outside; CPU time a tick", Unit::Ms);
+    let bound = Bench::new(
+        "tick_bound",
+        "as tick, each worker bound to a core of its own; median of a region",
+        Unit::Us,
+        Pace::Once,
+    )
+    .row("tick_bound_p99", "as tick_bound; p99 of a region", Unit::Us)
+    .row("tick_bound_cpu", "as tick_bound; CPU time a tick", Unit::Ms);
     let shared = Shared::new();
     let with = |shared: &Shared<Ticks>| shared.clone();
     let (heist, rayon, chili, plain) = (with(&shared), with(&shared), with(&shared), with(&shared));
     let (heist_outside, rayon_outside) = (with(&shared), with(&shared));
+    let (heist_bound, rayon_bound) = (with(&shared), with(&shared));
     vec![
         worker
             .side(Runtime::Heist, move |setup| side::<Heist>(setup, &heist, Caller::Worker))
@@ -57,6 +66,13 @@ pub fn benches() -> Vec<Bench> {
             })
             .side(Runtime::Rayon, move |setup| {
                 side::<Rayon>(setup, &rayon_outside, Caller::Outside)
+            }),
+        bound
+            .side(Runtime::Heist, move |setup| {
+                side::<HeistBound>(setup, &heist_bound, Caller::Worker)
+            })
+            .side(Runtime::Rayon, move |setup| {
+                side::<RayonBound>(setup, &rayon_bound, Caller::Worker)
             }),
     ]
 }

@@ -40,6 +40,14 @@ impl Build for Default {
     fn adjust(_: &mut Builder) {}
 }
 
+pub enum Bound {}
+
+impl Build for Bound {
+    fn adjust(builder: &mut Builder) {
+        builder.pin_workers(true);
+    }
+}
+
 pub enum Unwatched {}
 
 impl Build for Unwatched {

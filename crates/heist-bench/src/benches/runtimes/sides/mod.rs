@@ -5,7 +5,9 @@ mod nio;
 mod smol;
 mod tokio;
 
-pub use heist::{Heist, HeistShortLived, HeistTraced, HeistUnwatched};
+pub use heist::{
+    Bound, Build, Default, Heist, HeistBuilt, HeistShortLived, HeistTraced, HeistUnwatched,
+};
 pub use nio::Nio;
 pub use smol::{Smol, SmolWithReactor};
 pub use tokio::Tokio;
