@@ -85,7 +85,7 @@ fn list_shows_each_bench_with_its_runtimes() {
         (&["tree_search", "mandelbrot", "prefix_sums"], "[heist, rayon, chili, sequential]"),
         (&["tick", "tick_p99", "tick_cpu"], "[heist, rayon, chili, sequential]"),
         (&["join_overhead"], "[heist, rayon, chili]"),
-        (&["scope_spawn", "scope_tree", "tick_outside"], "[heist, rayon]"),
+        (&["scope_spawn", "scope_tree", "tick_outside", "tick_bound"], "[heist, rayon]"),
         (&["mixed", "mixed_p50", "mixed_long_max"], "[heist, tokio-rayon]"),
     ] {
         for name in names {

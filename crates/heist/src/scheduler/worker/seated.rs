@@ -359,7 +359,6 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
         // In a callback of the builder's. The worker does something else with its seat.
         return Ok(None);
     }
-    turns::lengthen();
     // What this thread spawns and wakes meanwhile comes from outside.
     local.is_aside.set(true);
     // If that unwinds, because of code of others, who goes on finds its worker.
@@ -398,7 +397,11 @@ impl Local {
             }
             // What this thread waits for may be in its own queues, where nobody looks any more but sysmon.
             Left::Kept => self.scheduler.alarm.wake(),
-            Left::Handed => self.handed_over(is_seat_borrowed),
+            Left::Handed => {
+                // It was called for others, and has left them.
+                turns::lengthen();
+                self.handed_over(is_seat_borrowed);
+            }
             Left::Lost => {}
         }
     }
