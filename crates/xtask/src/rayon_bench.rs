@@ -153,7 +153,8 @@ impl Drop for Side {
 
 /// `par_sort_unstable` spends its time in loops of the standard library. With as many instructions on both sides, and one worker, it is up to 2 % off, in
 /// whichever direction the last change of either side has moved them.
-const ALIGNED: &str = "-C llvm-args=-align-all-nofallthru-blocks=5";
+const ALIGNED: &str =
+    "-C llvm-args=-align-all-functions=6 -C llvm-args=-align-all-nofallthru-blocks=5";
 
 /// The path of the executable.
 fn build(root: &Path, side: &str, is_aligned: bool) -> Result<PathBuf> {

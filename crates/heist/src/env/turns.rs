@@ -61,8 +61,7 @@ mod system {
     /// Returns how long they were.
     #[cold]
     fn try_shorten() -> Option<Duration> {
-        let is_free = matches!(secure_computing_mode(), Ok(SecureComputingMode::Disabled));
-        let attributes = Attributes::of_this_thread().filter(|_| is_free)?;
+        let attributes = Attributes::of_this_thread()?;
         let is_usual = attributes.policy() == libc::SCHED_OTHER && attributes.0.sched_nice >= 0;
         let usual = attributes.turn();
         let is_short = usual > SHORT && is_usual && attributes.with_turn(SHORT).apply();
@@ -83,7 +82,11 @@ mod system {
     impl Attributes {
         const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
 
+        /// `None` if they are not to be had, or not to be asked for.
         fn of_this_thread() -> Option<Self> {
+            if !matches!(secure_computing_mode(), Ok(SecureComputingMode::Disabled)) {
+                return None;
+            }
             let mut attributes = libc::sched_attr {
                 size: Self::SIZE,
                 sched_policy: 0,

@@ -12,7 +12,7 @@ use super::context;
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
 use crate::console::Wish as ConsoleWish;
-use crate::env::{Cores, ThreadSpec, companion};
+use crate::env::{Cores, ThreadSpec, companion, turns};
 use crate::metrics::HistogramConfiguration;
 use crate::reactor::timers::Clock;
 use crate::reactor::{self, Reactors};
@@ -419,6 +419,8 @@ impl Builder {
         is_fixed: bool,
         mut start: impl FnMut(WorkerThread) -> io::Result<Option<thread::JoinHandle<()>>>,
     ) -> io::Result<Runtime> {
+        // All its threads would inherit those of who builds it.
+        turns::lengthen();
         let workers = match (self.flavor, self.workers) {
             (RuntimeFlavor::CurrentThread, _) => 1,
             (RuntimeFlavor::MultiThread, Some(workers)) => workers,

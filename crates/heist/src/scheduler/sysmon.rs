@@ -23,7 +23,7 @@ use watch::Watch;
 
 /// From one look to the next when somebody may be stuck. From the design; not measured.
 const SHORT: Duration = Duration::from_millis(1);
-/// Who has just begun cannot be stuck yet, and may need this very core.
+/// From being woken by who begins with something to the look: who has just begun cannot be stuck yet, and may need this very core.
 const SOON: Duration = SHORT;
 /// When nobody seems to be. From the design, too.
 const LONG: Duration = Duration::from_millis(10);
@@ -144,12 +144,12 @@ impl Sysmon {
         let may_sleep = || is_quiet() && !shared.is_down();
         let is_quiet_for_long = self.quiet_looks > QUIET_LOOKS;
         let sleep = || shared.alarm.sleep(Until::Seats, limit, may_sleep, |_| false);
-        let has_somebody_begun = is_quiet_for_long && sleep().is_some();
-        if has_somebody_begun {
+        let has_slept = is_quiet_for_long && sleep().is_some();
+        if has_slept {
             self.quiet_looks = 0;
         }
         if let Some(pause) = self.doze_long() {
-            self.doze(if has_somebody_begun { SOON } else { pause });
+            self.doze(if has_slept { SOON } else { pause });
         }
     }
 

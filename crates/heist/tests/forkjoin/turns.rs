@@ -21,6 +21,12 @@ struct Manners {
 }
 
 impl Manners {
+    /// `None` where the system does not tell, and there is nothing to test.
+    fn usual() -> Option<Self> {
+        let manners = Manners::of_this_thread();
+        (manners.policy >= 0).then_some(manners)
+    }
+
     fn of_this_thread() -> Self {
         Manners::of(0)
     }
@@ -29,10 +35,10 @@ impl Manners {
         // SAFETY: (type) numbers only.
         let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
         let (place, size) = (&raw mut attributes, size_of::<libc::sched_attr>());
-        // SAFETY: (FFI) writes as many bytes as there are. If it is not to be had, so are short turns.
-        let _ = unsafe { libc::syscall(libc::SYS_sched_getattr, thread, place, size, 0) };
+        // SAFETY: (FFI) writes as many bytes as there are.
+        let answer = unsafe { libc::syscall(libc::SYS_sched_getattr, thread, place, size, 0) };
         Manners {
-            policy: attributes.sched_policy as i32,
+            policy: if answer == 0 { attributes.sched_policy as i32 } else { -1 },
             nice: attributes.sched_nice,
             turn: Duration::from_nanos(attributes.sched_runtime),
         }
@@ -51,8 +57,7 @@ impl Manners {
 fn builder() -> Builder {
     let mut builder = Builder::new_multi_thread();
     // Nobody is taken for stuck, and replaced, where threads wait for a core.
-    let threshold = Duration::from_secs(3600);
-    builder.worker_threads(1).max_blocking_threads(1).stall_threshold(threshold).enable_all();
+    builder.worker_threads(1).max_blocking_threads(1).stall_threshold(None).enable_all();
     builder
 }
 
@@ -73,7 +78,7 @@ fn beside_a_job<R: Send + 'static>(
 #[test]
 fn f3_who_stands_in_has_short_turns() {
     let rt = builder().build().unwrap();
-    let usual = Manners::of_this_thread();
+    let Some(usual) = Manners::usual() else { return };
     let spare = beside_a_job(&rt, Manners::of_this_thread);
     let worker = rt.handle().spawn_job(Manners::of_this_thread).wait().unwrap();
     assert_eq!((spare, worker), (usual.shortened(), usual));
@@ -83,7 +88,7 @@ fn f3_who_stands_in_has_short_turns() {
 #[test]
 fn a_closure_has_the_usual_turns() {
     let rt = builder().build().unwrap();
-    let usual = Manners::of_this_thread();
+    let Some(usual) = Manners::usual() else { return };
     for _ in 0..2 {
         let seen = || (thread::current().id(), Manners::of_this_thread());
         let (spare, short) = beside_a_job(&rt, seen);
@@ -96,7 +101,7 @@ fn a_closure_has_the_usual_turns() {
 #[test]
 fn another_runtime_has_the_usual_turns() {
     let rt = builder().build().unwrap();
-    let usual = Manners::of_this_thread();
+    let Some(usual) = Manners::usual() else { return };
     let worker = beside_a_job(&rt, || {
         let other = builder().build().unwrap();
         let manners = other.handle().spawn_job(Manners::of_this_thread).wait().unwrap();
@@ -110,7 +115,7 @@ fn another_runtime_has_the_usual_turns() {
 #[test]
 fn a_process_has_the_usual_turns() {
     let rt = builder().build().unwrap();
-    let usual = Manners::of_this_thread();
+    let Some(usual) = Manners::usual() else { return };
     let process = beside_a_job(&rt, || {
         let child = Command::new("sleep").arg("600").kill_on_drop(true).spawn().unwrap();
         Manners::of(child.id().unwrap())
@@ -122,7 +127,7 @@ fn a_process_has_the_usual_turns() {
 #[test]
 fn aside_there_are_the_usual_turns() {
     let rt = builder().build().unwrap();
-    let usual = Manners::of_this_thread();
+    let Some(usual) = Manners::usual() else { return };
     let find = || (Manners::of_this_thread(), task::block_in_place(Manners::of_this_thread));
     assert_eq!(beside_a_job(&rt, find), (usual.shortened(), usual));
 }
@@ -131,7 +136,7 @@ fn aside_there_are_the_usual_turns() {
 #[test]
 fn only_who_comes_beside_jobs_has_short_turns() {
     let rt = builder().build().unwrap();
-    let usual = Manners::of_this_thread();
+    let Some(usual) = Manners::usual() else { return };
     beside_a_job(&rt, || ());
     while rt.metrics().num_idle_blocking_threads() == 0 {
         thread::yield_now();
@@ -149,7 +154,8 @@ fn only_who_comes_beside_jobs_has_short_turns() {
 fn in_a_job_there_are_the_usual_turns() {
     let mut builder = Builder::new_multi_thread();
     let rt = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
-    let (usual, is_over) = (Manners::of_this_thread(), Flag::default());
+    let Some(usual) = Manners::usual() else { return };
+    let is_over = Flag::default();
     let yields = yields_until(&rt, &is_over);
     let (send, found) = channel();
     let a = move || found.recv().unwrap();
@@ -168,7 +174,8 @@ fn a_priority_stays() {
         assert_eq!(answer, 0);
     };
     let rt = builder().on_thread_start(lower).build().unwrap();
-    let usual = Manners { nice: 19, ..Manners::of_this_thread() };
+    let Some(usual) = Manners::usual() else { return };
+    let usual = Manners { nice: 19, ..usual };
     let short = beside_a_job(&rt, Manners::of_this_thread);
     let long = rt.block_on(rt.spawn_blocking(Manners::of_this_thread)).unwrap();
     assert_eq!((short, long), (usual.shortened(), usual));
@@ -186,7 +193,8 @@ fn a_policy_stays() {
         assert_eq!(answer, 0);
     };
     let rt = builder().on_thread_start(batch).build().unwrap();
-    let usual = Manners { policy: libc::SCHED_BATCH, ..Manners::of_this_thread() };
+    let Some(usual) = Manners::usual() else { return };
+    let usual = Manners { policy: libc::SCHED_BATCH, ..usual };
     assert_eq!(beside_a_job(&rt, Manners::of_this_thread), usual);
 }
 
@@ -200,8 +208,9 @@ fn what_a_task_asks_for_stays() {
         assert_eq!(answer, 0);
         Manners::of_this_thread()
     };
-    let usual = Manners { nice: 19, ..Manners::of_this_thread() };
+    let Some(usual) = Manners::usual() else { return };
+    let lowered = |manners| Manners { nice: 19, ..manners };
     let short = beside_a_job(&rt, lower);
     let long = rt.block_on(rt.spawn_blocking(Manners::of_this_thread)).unwrap();
-    assert_eq!((short, long), (usual.shortened(), usual));
+    assert_eq!((short, long), (lowered(usual.shortened()), lowered(usual)));
 }

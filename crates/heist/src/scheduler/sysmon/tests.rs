@@ -1,7 +1,7 @@
 //! When sysmon looks less often, and what ends that. Each of these would pass without it as well, only later: so they look at
 //! what sysmon waits for.
 
-use super::{LONG, Looked, SOON, Sysmon};
+use super::{LONG, Looked, QUIET_LOOKS, SHORT, SOON, Sysmon};
 use crate::runtime::{Builder, Handle, Runtime};
 use futures_util::FutureExt;
 use std::pin::pin;
@@ -192,4 +192,20 @@ fn l2_sysmon_gives_who_begins_with_tasks_the_time_to_move() {
         // A worker that is blocked by then is seen to be at the look after that, which comes soon only behind a long pause.
         assert!(is_so && sysmon.pause == LONG, "is_rung: {is_rung}");
     }
+}
+
+/// A runtime that was idle has something to do: it is looked at soon, and then again (L2).
+#[test]
+fn l2_sysmon_looks_twice_at_who_was_idle() {
+    let rt = without_sysmon();
+    let mut sysmon = idle_sysmon(&rt);
+    // It is quiet, as nobody asks for stalls.
+    sysmon.threshold = None;
+    (sysmon.pause, sysmon.quiet_looks) = (LONG, QUIET_LOOKS + 1);
+    sysmon.scheduler.alarm.wake();
+    sysmon.rest();
+    assert_eq!((sysmon.pause, sysmon.quiet_looks), (LONG, 0));
+    let looked = Looked { does_work_wait: true, do_others_wait: true, ..Looked::default() };
+    sysmon.pace(&looked);
+    assert_eq!(sysmon.pause, SHORT);
 }

@@ -216,7 +216,7 @@ impl Worker {
             return;
         }
         if local.seat().is_borrowed() {
-            // Others are at jobs on the cores, and will be the next time.
+            // Others have the cores, for jobs. It keeps them when it leaves: the next call may be of the same kind.
             turns::shorten();
         } else {
             turns::lengthen();
@@ -231,6 +231,7 @@ impl Worker {
             }
         };
         if end == Step::Down {
+            turns::lengthen();
             local.finish_jobs();
             local.finish_jobs_of_others();
             local.rest();
@@ -293,6 +294,7 @@ impl Local {
     pub(super) fn hand_in(&self) {
         while let Some(job) = self.pop_job() {
             if let Err(job) = self.scheduler.submit_job(job) {
+                turns::lengthen();
                 self.run_job(job, Origin::Here);
             }
         }
@@ -386,6 +388,10 @@ impl Local {
     }
 
     pub(super) fn leave_seat(&self) {
+        if self.is_spare() {
+            // It was called for others, and leaves them.
+            turns::lengthen();
+        }
         self.empty_slot();
         let is_seat_borrowed = self.seat().is_borrowed();
         match self.seat().leave(self.number()) {
@@ -397,11 +403,7 @@ impl Local {
             }
             // What this thread waits for may be in its own queues, where nobody looks any more but sysmon.
             Left::Kept => self.scheduler.alarm.wake(),
-            Left::Handed => {
-                // It was called for others, and has left them.
-                turns::lengthen();
-                self.handed_over(is_seat_borrowed);
-            }
+            Left::Handed => self.handed_over(is_seat_borrowed),
             Left::Lost => {}
         }
     }
