@@ -53,6 +53,12 @@ impl Manners {
     }
 }
 
+/// Whether the calling thread has that priority now.
+fn set_nice(nice: i32) -> bool {
+    // SAFETY: (FFI) takes integers and touches no memory.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) == 0 }
+}
+
 /// One worker, and one thread to stand in for it, which closures need, too.
 fn builder() -> Builder {
     let mut builder = Builder::new_multi_thread();
@@ -109,6 +115,19 @@ fn another_runtime_has_the_usual_turns() {
         manners
     });
     assert_eq!(worker, usual);
+}
+
+/// Nor does a thread for closures that is started from there. The task waits for it, so it runs nowhere else.
+#[test]
+fn a_new_thread_has_the_usual_turns() {
+    let rt = builder().max_blocking_threads(2).build().unwrap();
+    let Some(usual) = Manners::usual() else { return };
+    let thread = beside_a_job(&rt, || {
+        let (send, found) = channel();
+        drop(task::spawn_blocking(move || send.send(Manners::of_this_thread()).unwrap()));
+        found.recv().unwrap()
+    });
+    assert_eq!(thread, usual);
 }
 
 /// Nor does a process.
@@ -168,17 +187,23 @@ fn in_a_job_there_are_the_usual_turns() {
 /// A priority that the user has given the threads stays as it is.
 #[test]
 fn a_priority_stays() {
-    let lower = || {
-        // SAFETY: (FFI) takes integers and touches no memory.
-        let answer = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
-        assert_eq!(answer, 0);
-    };
-    let rt = builder().on_thread_start(lower).build().unwrap();
+    let rt = builder().on_thread_start(|| assert!(set_nice(19))).build().unwrap();
     let Some(usual) = Manners::usual() else { return };
     let usual = Manners { nice: 19, ..usual };
     let short = beside_a_job(&rt, Manners::of_this_thread);
     let long = rt.block_on(rt.spawn_blocking(Manners::of_this_thread)).unwrap();
     assert_eq!((short, long), (usual.shortened(), usual));
+}
+
+/// Nor is a thread touched that comes first anyway. Who may not ask for that has nothing to test.
+#[test]
+fn a_higher_priority_stays() {
+    let rt = builder().on_thread_start(|| _ = set_nice(-5)).build().unwrap();
+    let Some(usual) = Manners::usual() else { return };
+    let spare = beside_a_job(&rt, Manners::of_this_thread);
+    if spare.nice < 0 {
+        assert_eq!(spare.turn, usual.turn);
+    }
 }
 
 /// A thread that is not of the usual kind is left alone.
@@ -203,9 +228,7 @@ fn a_policy_stays() {
 fn what_a_task_asks_for_stays() {
     let rt = builder().build().unwrap();
     let lower = || {
-        // SAFETY: (FFI) takes integers and touches no memory.
-        let answer = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
-        assert_eq!(answer, 0);
+        assert!(set_nice(19));
         Manners::of_this_thread()
     };
     let Some(usual) = Manners::usual() else { return };

@@ -23,30 +23,18 @@ const LEAF: Duration = Duration::from_micros(10);
 const GAP: Duration = Duration::from_micros(20);
 
 pub fn benches() -> Vec<Bench> {
-    let worker = Bench::new(
-        "tick",
+    let worker = bench(
+        ["tick", "tick_p99", "tick_cpu"],
         "each 10 ms a worker has 8 regions of 64 leaves of 10 us, 20 us apart; median of a region",
-        Unit::Us,
-        Pace::Once,
-    )
-    .row("tick_p99", "as tick; p99 of a region", Unit::Us)
-    .row("tick_cpu", "as tick; CPU time a tick", Unit::Ms);
-    let outside = Bench::new(
-        "tick_outside",
+    );
+    let outside = bench(
+        ["tick_outside", "tick_outside_p99", "tick_outside_cpu"],
         "as tick, each region begun by a thread that is no worker; median of a region",
-        Unit::Us,
-        Pace::Once,
-    )
-    .row("tick_outside_p99", "as tick_outside; p99 of a region", Unit::Us)
-    .row("tick_outside_cpu", "as tick_outside; CPU time a tick", Unit::Ms);
-    let bound = Bench::new(
-        "tick_bound",
+    );
+    let bound = bench(
+        ["tick_bound", "tick_bound_p99", "tick_bound_cpu"],
         "as tick, each worker bound to a core of its own; median of a region",
-        Unit::Us,
-        Pace::Once,
-    )
-    .row("tick_bound_p99", "as tick_bound; p99 of a region", Unit::Us)
-    .row("tick_bound_cpu", "as tick_bound; CPU time a tick", Unit::Ms);
+    );
     let shared = Shared::new();
     let with = |shared: &Shared<Ticks>| shared.clone();
     let (heist, rayon, chili, plain) = (with(&shared), with(&shared), with(&shared), with(&shared));
@@ -75,6 +63,12 @@ pub fn benches() -> Vec<Bench> {
                 side::<RayonBound>(setup, &rayon_bound, Caller::Worker)
             }),
     ]
+}
+
+fn bench([name, p99, cpu]: [&'static str; 3], about: &'static str) -> Bench {
+    Bench::new(name, about, Unit::Us, Pace::Once)
+        .row(p99, "the same; p99 of a region", Unit::Us)
+        .row(cpu, "the same; CPU time a tick", Unit::Ms)
 }
 
 /// Where the program is when it comes to a region.
