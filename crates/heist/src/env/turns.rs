@@ -7,7 +7,7 @@
 //! Threads and processes inherit them from who starts them. There is a flag against that, but who has it once is not allowed to change its policy any more.
 //! So threads and processes that are started by this crate are started with turns of the usual length; those that a task starts by itself are not.
 
-/// The calling thread shall have short turns, until [`lengthen`]. Nothing changes where the system does not know of that, where the user has
+/// The calling thread shall have short turns, until [`lengthen`]: it comes for tasks while others have the cores, for jobs (F3). Nothing changes where the system does not know of that, where the user has
 /// given the thread a policy or a higher priority, or where calls of the system are filtered: whoever does so may have such a call end in the death of the process.
 #[inline]
 pub(crate) fn shorten() {
