@@ -1,28 +1,31 @@
 //! Whether the owner lays out all that it pushes.
 
 use std::cell::Cell;
+use std::time::Duration;
 #[cfg(not(loom))]
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// An owner is open from when a thief has waited for its answer in vain until its pushes come so fast that its answers do, too.
 ///
-/// What is laid out costs a push and a pop together some fifty nanoseconds more. Where most of them come after a pause that does not show, and thieves find all there
-/// is, with no need of the owner or the kernel. Where they come one upon the other it ends.
+/// What is laid out costs a push and a pop together some ten nanoseconds more. Where pushes are on average a microsecond apart that does not show, and thieves find all
+/// there is, with no need of the owner or the kernel. Where they come one upon the other it ends.
+///
+/// It is no matter how they lie within a round: a program that divides its work in two pushes many times at once, and then once or twice between leaves.
 pub(super) struct Openness {
-    /// For so many more pushes that come one upon the other; 0 if it is not open.
+    /// So many more pushes until the next look at the clock; 0 if it is not open.
     left: Cell<u32>,
-    last: LastPush,
+    round: Round,
 }
 
-/// It ends after so many without a pause. More than there are between two leaves, as a rule; to lay out so many costs the owner about what the barrier costs a thief. Guessed.
-const MOST: u32 = if cfg!(loom) { 1 } else { 64 };
+/// How many pushes a round has. To lay out so many costs the owner about what the barrier costs a thief; and a look at the clock costs what it does for four of them. Guessed.
+const ROUND: u32 = if cfg!(loom) { 2 } else { 64 };
 
-/// So many a pause makes up for: a program that divides its work in two pushes twice between two leaves, on average, with one pause.
-const PER_PAUSE: u32 = 2;
+/// It goes on after a round that has taken no less. Guessed.
+const SLOW: Duration = Duration::from_micros(ROUND as u64);
 
 impl Openness {
     pub(super) fn new() -> Self {
-        Openness { left: Cell::new(0), last: LastPush::new() }
+        Openness { left: Cell::new(0), round: Round::begin() }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -31,54 +34,53 @@ impl Openness {
 
     /// A thief has waited in vain.
     pub(super) fn begin(&self) {
-        self.left.set(MOST);
+        self.left.set(ROUND);
+        self.round.end();
     }
 
     /// The owner pushes.
     pub(super) fn push(&self) {
-        if self.is_open() {
-            self.count(self.last.was_long_ago());
+        match self.left.get() {
+            0 => {}
+            1 => self.end_round(self.round.end()),
+            left => self.left.set(left - 1),
         }
     }
 
-    fn count(&self, is_after_pause: bool) {
-        let left = self.left.get();
-        self.left.set(if is_after_pause { (left + PER_PAUSE).min(MOST) } else { left - 1 });
+    fn end_round(&self, has_taken: Duration) {
+        self.left.set(if has_taken >= SLOW { ROUND } else { 0 });
     }
 }
 
-/// When an open owner pushed last.
+/// When the last look at the clock was.
 #[cfg(not(loom))]
-struct LastPush(Cell<Instant>);
+struct Round(Cell<Instant>);
 
 #[cfg(not(loom))]
-impl LastPush {
-    /// Beside that it does not show what two or three pushes cost that are laid out. Guessed.
-    const PAUSE: Duration = Duration::from_micros(2);
-
-    fn new() -> Self {
-        LastPush(Cell::new(Instant::now()))
+impl Round {
+    fn begin() -> Self {
+        Round(Cell::new(Instant::now()))
     }
 
-    /// It pushes now.
-    fn was_long_ago(&self) -> bool {
+    /// How long it has taken; the next begins.
+    fn end(&self) -> Duration {
         let now = Instant::now();
-        now.duration_since(self.0.replace(now)) >= Self::PAUSE
+        now.duration_since(self.0.replace(now))
     }
 }
 
 /// In a model no time passes.
 #[cfg(loom)]
-struct LastPush;
+struct Round;
 
 #[cfg(loom)]
-impl LastPush {
-    fn new() -> Self {
-        LastPush
+impl Round {
+    fn begin() -> Self {
+        Round
     }
 
-    fn was_long_ago(&self) -> bool {
-        false
+    fn end(&self) -> Duration {
+        Duration::ZERO
     }
 }
 
@@ -86,27 +88,43 @@ impl LastPush {
 mod tests {
     use super::*;
 
-    /// How many pushes out of 10 000 come before it ends, of which every `burst`th comes after a pause.
-    fn lasts(burst: u32) -> Option<u32> {
+    /// An owner that is open, as far as the end of a round.
+    fn at_the_end_of_a_round() -> Openness {
         let openness = Openness::new();
         openness.push();
         assert!(!openness.is_open(), "nobody has waited in vain");
         openness.begin();
-        (1..10_000).find(|push| {
-            openness.count(push % burst == 0);
-            !openness.is_open()
-        })
+        for _ in 1..ROUND {
+            openness.push();
+            assert!(openness.is_open(), "how fast it is shows at the end of a round");
+        }
+        openness
     }
 
     #[test]
     fn it_ends_when_pushes_come_one_upon_the_other() {
-        assert_eq!(lasts(u32::MAX), Some(MOST));
-        assert!(lasts(8).is_some(), "also if they do in bursts");
+        let openness = at_the_end_of_a_round();
+        openness.end_round(SLOW - Duration::from_nanos(1));
+        assert!(!openness.is_open());
     }
 
     #[test]
-    fn it_goes_on_while_leaves_lie_between_them() {
-        assert_eq!(lasts(1), None);
-        assert_eq!(lasts(2), None);
+    fn it_goes_on_for_a_round_while_leaves_lie_between_them() {
+        let openness = at_the_end_of_a_round();
+        for _ in 0..3 {
+            openness.end_round(SLOW);
+            for _ in 1..ROUND {
+                openness.push();
+                assert!(openness.is_open());
+            }
+        }
+    }
+
+    #[test]
+    fn the_clock_decides_at_the_end_of_a_round() {
+        let openness = at_the_end_of_a_round();
+        std::thread::sleep(SLOW);
+        openness.push();
+        assert!(openness.is_open(), "the round has taken what it slept, at least");
     }
 }

@@ -271,7 +271,8 @@ impl<T> Owner<T> {
         }
         let moved = split.sharing(public);
         let won = self.shared.split.replace(split, moved);
-        if won {
+        // While the owner is open the note is up, and says more than the position below it would.
+        if won && !self.shared.own.openness.is_open() {
             let to = self.shared.whole(moved.split());
             self.shared.calm.follow(self.shared.own.split.replace(to), to);
         }

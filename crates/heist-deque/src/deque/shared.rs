@@ -28,7 +28,7 @@ pub(super) struct Shared<T> {
 pub(super) struct Own<T> {
     /// The position after the newest item; all that others look at.
     bottom: AtomicU64,
-    /// Where the owner last put the split; *calm* follows it.
+    /// Where the owner last put the split, when it was not open; *calm* follows it.
     pub(super) split: Cell<u64>,
     /// Up to here slots are known to be free: the floor plus the capacity, where the floor is
     /// the first position that a thief may still be copying out of this buffer.
