@@ -15,7 +15,7 @@ const MISSED: u64 = 1 << 63;
 ///
 /// | bits | |
 /// |---|---|
-/// | 0..59 | the split, where the owner last put it; the owner alone moves it |
+/// | 0..59 | the split, where the owner last put it when it was not open; the owner alone moves it |
 /// | 59 | ASKED: something should be public. Raised by anybody, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
 /// | 60 | FENCED: the owner's side of the barrier is a fence; never changes |
 /// | 61 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner |
@@ -45,7 +45,7 @@ impl Calm {
         position >= self.load() & (POSITION | ASKED)
     }
 
-    /// The owner has moved the split, from where it last put it.
+    /// The owner has moved the split, from where *calm* has it.
     pub(super) fn follow(&self, from: u64, to: u64) {
         if from != to {
             // Others raise notes meanwhile; the difference leaves those alone.

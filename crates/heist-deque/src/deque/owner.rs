@@ -65,6 +65,12 @@ impl<T> Owner<T> {
         self.shared.split.load().public()
     }
 
+    /// Whether it lays out all that it pushes.
+    #[cfg(test)]
+    pub(super) fn is_open(&self) -> bool {
+        self.shared.own.openness.is_open()
+    }
+
     /// How many items there are; thieves may take some before the caller looks at it.
     pub fn len(&self) -> usize {
         self.shared.len()
@@ -110,7 +116,7 @@ impl<T> Owner<T> {
         openness.push();
         if self.shared.calm.take_missed() {
             openness.begin();
-            // While it is open the note stays up, and each push comes here.
+            // While it is open the note stays up: each push comes here, and nothing is taken without an exchange (Q1).
             self.share_next();
         }
         if self.shared.calm.is_asked() {
@@ -271,8 +277,13 @@ impl<T> Owner<T> {
         }
         let moved = split.sharing(public);
         let won = self.shared.split.replace(split, moved);
-        // While the owner is open the note is up, and says more than the position below it would.
-        if won && !self.shared.own.openness.is_open() {
+        let is_open = self.shared.own.openness.is_open();
+        debug_assert!(
+            !is_open || self.shared.calm.is_asked(),
+            "it would take what others may take"
+        );
+        // While it is, the note is up, and says more than the position below it would.
+        if won && !is_open {
             let to = self.shared.whole(moved.split());
             self.shared.calm.follow(self.shared.own.split.replace(to), to);
         }

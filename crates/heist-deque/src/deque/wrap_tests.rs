@@ -169,6 +169,23 @@ fn who_was_missed_lays_out_all() {
     }
 }
 
+/// Q1: a pop has answered a thief that was missed before the push that makes the owner open; nothing goes to two.
+#[test]
+fn q1_who_is_open_is_asked() {
+    for start in starts() {
+        let mut owner = filled(start, 2, 4);
+        let stealer = owner.stealer();
+        assert_eq!(stealer.steal().success(), Some(0), "the owner is busy here");
+        assert_eq!(owner.pop(), Some(3));
+        assert!(!owner.is_open());
+        owner.push(4);
+        assert!(owner.is_open());
+        assert_eq!((owner.public(), owner.len()), (3, 3));
+        assert_eq!((owner.pop(), owner.pop()), (Some(4), Some(2)));
+        assert_eq!((steal_all(&stealer), owner.pop()), (vec![1], None));
+    }
+}
+
 /// Q2: what is older than a mark stays, also when more than that has been popped since.
 #[test]
 fn q2_what_is_newer_than_a_mark() {
