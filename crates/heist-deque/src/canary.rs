@@ -29,6 +29,8 @@ pub(crate) const DEQUE_ACKNOWLEDGED_LATE: Canary = Canary::new("deque acknowledg
 pub(crate) const DEQUE_LEFT_UNANSWERED: Canary = Canary::new("deque left unanswered");
 /// An open owner takes what it pops without exchanging the split word.
 pub(crate) const DEQUE_OPEN_UNEXCHANGED: Canary = Canary::new("deque open unexchanged");
+/// An owner that moves the split, and lowers the flag, leaves its own word for it where it was.
+pub(crate) const DEQUE_SPLIT_UNFOLLOWED: Canary = Canary::new("deque split unfollowed");
 /// The deque's owner reuses a slot that a thief is still copying.
 pub(crate) const DEQUE_COPIED_IGNORED: Canary = Canary::new("deque copied ignored");
 /// The owner's answer shows the split before the slots are visible.

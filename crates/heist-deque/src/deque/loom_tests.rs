@@ -218,6 +218,12 @@ fn loom_q1_what_an_open_owner_leaves_goes_to_one() {
 
 #[test]
 #[should_panic(expected = "not exactly once")]
+fn loom_canary_split_unfollowed() {
+    canary::DEQUE_SPLIT_UNFOLLOWED.model(an_open_owner_closes_under_a_thief);
+}
+
+#[test]
+#[should_panic(expected = "not exactly once")]
 fn loom_canary_popped_unexchanged() {
     canary::DEQUE_OPEN_UNEXCHANGED.model(an_open_owner_pops_under_a_thief);
 }

@@ -283,7 +283,7 @@ impl<T> Owner<T> {
             "it would take what others may take"
         );
         // While it is, the note is up, and says more than the position below it would.
-        if won && !is_open {
+        if won && !is_open && !canary::DEQUE_SPLIT_UNFOLLOWED.sings() {
             let to = self.shared.whole(moved.split());
             self.shared.calm.follow(self.shared.own.split.replace(to), to);
         }
