@@ -183,26 +183,19 @@ impl fmt::Debug for ThreadPool {
     }
 }
 
-/// How many threads the current pool has, or the global one.
+/// How many threads the current pool has, or the global one: on each of its threads the same, and as many as a
+/// [`broadcast`](crate::broadcast) reaches.
 ///
-/// On heist's own runtimes threads come and go: the number may be higher on one that stands in for another, so that it is
-/// above that thread's [`current_thread_index`].
+/// On heist's own runtimes this is the number of workers; threads that stand in for them do not count.
 pub fn current_num_threads() -> usize {
-    match global::current() {
-        Some(pool) => pool.num_threads(),
-        None => {
-            let own = heist::current_worker_index().map_or(0, |index| index + 1);
-            heist::current_num_workers().max(own)
-        }
-    }
+    global::current().map_or_else(heist::current_num_workers, |pool| pool.num_threads())
 }
 
 /// The number of the calling thread in its pool, from 0 on; `None` if it is no thread of a pool. No two threads of a pool have
 /// the same at one time.
 ///
-/// On heist's own runtimes threads that stand in for others have numbers from the number of workers on; so it may be
-/// no place in what another thread has made [`current_num_threads`] long. In a [`ThreadPool`], and in a global pool that was
-/// built, it always is.
+/// On heist's own runtimes threads that stand in for others have numbers from [`current_num_threads`] on; so it may be
+/// no place in what is that long. In a [`ThreadPool`], and in a global pool that was built, it always is.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
     let of_heist = || if global::is_built() { None } else { heist::current_worker_index() };

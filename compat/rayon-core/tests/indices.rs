@@ -1,4 +1,4 @@
-//! Numbers of threads: no two have the same at one time, also where threads stand in for others.
+//! Numbers of threads: no two have the same at one time, and all see as many threads, also where threads stand in for others.
 
 use heist::runtime::Builder;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,14 +9,20 @@ const PLACES: usize = 600;
 
 /// What crates do with a number: they take it for the right to use something alone.
 struct Places {
+    num_threads: usize,
     in_use: Vec<AtomicBool>,
     highest: AtomicUsize,
 }
 
 impl Places {
+    fn new(num_threads: usize, places: usize) -> Self {
+        let in_use = (0..places).map(|_| AtomicBool::new(false)).collect();
+        Self { num_threads, in_use, highest: AtomicUsize::new(0) }
+    }
+
     fn with_own(&self, act: impl FnOnce()) {
         let index = rayon_core::current_thread_index().expect("jobs and tasks run on workers");
-        assert!(index < rayon_core::current_num_threads());
+        assert_eq!(rayon_core::current_num_threads(), self.num_threads);
         self.highest.fetch_max(index, Ordering::Relaxed);
         let place = &self.in_use[index];
         assert!(!place.swap(true, Ordering::SeqCst), "{index} is another thread's, too");
@@ -51,8 +57,7 @@ fn tree(places: &Places, depth: u64, number: u64) {
 #[test]
 fn no_two_threads_have_the_same_number() {
     let rt = Builder::new_multi_thread().worker_threads(6).build().unwrap();
-    let in_use = (0..PLACES).map(|_| AtomicBool::new(false)).collect();
-    let places = &*Box::leak(Box::new(Places { in_use, highest: AtomicUsize::new(0) }));
+    let places = &*Box::leak(Box::new(Places::new(6, PLACES)));
     rt.block_on(async {
         let tasks: Vec<_> = (0..40)
             .map(|number| {
@@ -87,8 +92,7 @@ fn no_two_threads_have_the_same_number() {
 #[test]
 fn in_a_pool_numbers_are_places() {
     let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let in_use = (0..3).map(|_| AtomicBool::new(false)).collect();
-    let places = Places { in_use, highest: AtomicUsize::new(0) };
+    let places = Places::new(3, 3);
     pool.install(|| tree(&places, 6, 0));
     assert!(places.highest.into_inner() < 3);
 }
