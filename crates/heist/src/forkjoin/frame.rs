@@ -14,10 +14,24 @@ use std::thread;
 /// worker that joins: whoever pops it there runs it itself, and all others are thieves.
 #[repr(C)]
 pub(super) struct StackJob<F, R> {
-    header: Header,
-    pub(super) latch: Latch,
+    pub(super) frame: Frame,
     closure: Once<F>,
     outcome: Outcome<R>,
+}
+
+/// What all stack jobs have.
+#[repr(C)]
+pub(super) struct Frame {
+    header: Header,
+    pub(super) latch: Latch,
+}
+
+impl Frame {
+    /// Whether this is its job.
+    #[inline(always)]
+    pub(super) fn is_of(&self, job: &Job) -> bool {
+        job.address() == NonNull::from(&self.header)
+    }
 }
 
 impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
@@ -27,8 +41,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     #[inline(always)]
     pub(super) fn new(mark: Mark, closure: F) -> Self {
         StackJob {
-            header: Header::new(&Self::HOW),
-            latch: Latch::of(mark),
+            frame: Frame { header: Header::new(&Self::HOW), latch: Latch::of(mark) },
             closure: Once::new(closure),
             outcome: Outcome::new(),
         }
@@ -41,13 +54,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     #[inline(always)]
     pub(super) unsafe fn offer(&self) -> Job {
         // SAFETY: (J1) the closure and its result are Send, and the caller keeps the frame.
-        unsafe { Job::new(NonNull::from(&self.header)) }
-    }
-
-    /// Whether this is it.
-    #[inline(always)]
-    pub(super) fn is(&self, job: &Job) -> bool {
-        job.address() == NonNull::from(&self.header)
+        unsafe { Job::new(NonNull::from(&self.frame.header)) }
     }
 
     /// # Safety
@@ -74,15 +81,15 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
             Origin::Stolen(victim) => victim,
             Origin::Here => thief.number_of_all(),
         };
-        // SAFETY: (J2) the frame stays until the latch is set; the header is the job's first field.
+        // SAFETY: (J2) the frame stays until the latch is set; the header is the first field of the first.
         let job = unsafe { header.cast::<Self>().as_ref() };
-        job.latch.begin(thief.number_of_all());
+        job.frame.latch.begin(thief.number_of_all());
         // SAFETY: (J1) this was the one right to run it.
         let closure = unsafe { job.closure.take() };
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(FnContext::new(true))));
         // SAFETY: (J2) nobody reads it before the latch is set.
         unsafe { job.outcome.put(outcome) };
-        job.latch.set(|| thief.wake_waiter(victim));
+        job.frame.latch.set(|| thief.wake_waiter(victim));
     }
 }
 

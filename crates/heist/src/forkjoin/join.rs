@@ -1,6 +1,6 @@
 //! Two closures that may run at the same time.
 
-use super::frame::StackJob;
+use super::frame::{Frame, StackJob};
 use super::outside::on_worker;
 use super::wait::{leapfrog, wait};
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
@@ -10,7 +10,6 @@ use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
-use std::thread;
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -205,12 +204,14 @@ where
     // SAFETY: (W2) the worker that has pushed the job is here again, as the closure has returned.
     let hand = unsafe { hand_again() };
     // SAFETY: (W2) as above.
-    if unsafe { hand.take_job_back(b.latch.mark()) } {
+    if unsafe { hand.take_job_back(b.frame.latch.mark()) } || take_back_or_wait(&b.frame) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };
         return (a, b(FnContext::new(has_moved)));
     }
-    (a, take_back_or_wait(b, has_moved).unwrap_or_else(|panic| panic::resume_unwind(panic)))
+    // SAFETY: (J2) not taken back, so it was waited for.
+    let b = unsafe { b.outcome() };
+    (a, b.unwrap_or_else(|panic| panic::resume_unwind(panic)))
 }
 
 /// The first closure has panicked. The second is called all the same, and its panic is forgotten (J4).
@@ -221,26 +222,26 @@ where
     F: FnOnce(FnContext) -> R + Send,
     R: Send,
 {
-    drop(take_back_or_wait(job, has_moved));
+    if take_back_or_wait(&job.frame) {
+        // SAFETY: (J1) taken back, so nobody else has it.
+        let closure = unsafe { job.take() };
+        drop(panic::catch_unwind(AssertUnwindSafe(|| closure(FnContext::new(has_moved)))));
+    } else {
+        // SAFETY: (J2) not taken back, so it was waited for.
+        drop(unsafe { job.outcome() });
+    }
     panic::resume_unwind(panic)
 }
 
-/// What was left behind on top of `job` is run first; if `job` is not there, it was stolen.
+/// Whether the job was taken back. What was left behind on top of it is run first. If it is not there, it was stolen, and has ended.
 #[cold]
 #[inline(never)]
-fn take_back_or_wait<F, R>(job: &StackJob<F, R>, has_moved: bool) -> thread::Result<R>
-where
-    F: FnOnce(FnContext) -> R + Send,
-    R: Send,
-{
+fn take_back_or_wait(job: &Frame) -> bool {
     // SAFETY: (W2) called by a join, on the worker that has pushed the job.
     let local = unsafe { here() };
     while let Some(popped) = local.pop_job() {
-        if job.is(&popped) {
-            // SAFETY: (J1) popped, so nobody else has it.
-            let closure = unsafe { job.take() };
-            let call = || closure(FnContext::new(has_moved));
-            return panic::catch_unwind(AssertUnwindSafe(call));
+        if job.is_of(&popped) {
+            return true;
         }
         local.run_job(popped, Origin::Here);
         if job.latch.is_set() {
@@ -248,11 +249,8 @@ where
             break;
         }
     }
-    wait(local, &job.latch, |is_last_look| {
-        leapfrog(local, &job.latch, is_last_look, |other| job.is(other))
-    });
-    // SAFETY: (J2) the latch is set.
-    unsafe { job.outcome() }
+    wait(local, &job.latch, |is_last_look| leapfrog(local, job, is_last_look));
+    false
 }
 
 /// Where there are no workers.

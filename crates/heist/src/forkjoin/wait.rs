@@ -1,5 +1,6 @@
 //! What a worker does until a job has ended that another has.
 
+use super::frame::Frame;
 use super::latch::Latch;
 use super::outside::submit_elsewhere;
 use crate::runtime::Handle;
@@ -116,21 +117,16 @@ fn wait_at_work(
 
 /// Of a stack job that was stolen: what its own worker has left, and then what its thief has (J3); or the job itself, if that
 /// was passed on and perhaps nobody comes for it.
-pub(super) fn leapfrog(
-    local: &Local,
-    latch: &Latch,
-    is_last_look: bool,
-    is_it: impl Fn(&Job) -> bool,
-) -> Option<(Job, Origin)> {
+pub(super) fn leapfrog(local: &Local, stolen: &Frame, is_last_look: bool) -> Option<(Job, Origin)> {
     // All that is left here was pushed after the stolen one: thieves take the oldest first.
     let own = local.pop_job().map(|job| (job, Origin::Here));
     own.or_else(|| {
-        let Some(thief) = latch.thief() else {
-            return local.take_left_job(is_last_look, is_it);
+        let Some(thief) = stolen.latch.thief() else {
+            return local.take_left_job(is_last_look, |job| stolen.is_of(job));
         };
         let detours = local.detours_of(thief)?;
         let job = local.steal_job_of(thief)?;
-        if latch.is_set() || local.detours_of(thief) != Some(detours) {
+        if stolen.latch.is_set() || local.detours_of(thief) != Some(detours) {
             // The thief had perhaps gone on to something else when it pushed this, or was on a detour.
             pass_on(local, job, Origin::Stolen(thief));
             return None;
