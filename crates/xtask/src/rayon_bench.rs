@@ -151,7 +151,7 @@ impl Drop for Side {
     }
 }
 
-/// `par_sort_unstable` spends its time in loops of the standard library. With as many instructions on both sides, and one worker, it is up to 2 % off, in
+/// `par_sort_unstable` spends its time in a few short loops. With as many instructions on both sides, and one worker, it is up to 2 % off, in
 /// whichever direction the last change of either side has moved them.
 const ALIGNED: &str =
     "-C llvm-args=-align-all-functions=6 -C llvm-args=-align-all-nofallthru-blocks=5";
