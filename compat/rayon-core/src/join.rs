@@ -29,7 +29,7 @@ where
 /// # Panics
 /// As [`join`].
 // Rayon's sorts and iterators join at the end of long functions, with loops for which registers are short. Those should have a call
-// there, and not what heist does in it: expanded, it costs `par_sort_unstable` 1 %, and apart `join` is not slower.
+// there, and not what heist does in it: expanded, it costs `par_sort_unstable` 0.7 %, and apart `join` is not slower.
 #[inline(never)]
 pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -44,7 +44,7 @@ where
     }
 }
 
-/// From a thread of another pool.
+/// From a thread of no pool, to the global one.
 #[cold]
 #[inline(never)]
 fn join_elsewhere<A, B, RA, RB>(pool: &Pool, a: A, b: B) -> (RA, RB)

@@ -33,7 +33,8 @@ where
     F: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    current_or_global().broadcast(f)
+    let here = with_here(|local| local.map(Handle::of_worker));
+    here.unwrap_or_else(current_or_global).broadcast(f)
 }
 
 /// What the closure of a [`broadcast`] is told.
@@ -80,12 +81,7 @@ impl Handle {
     {
         with_here(|local| {
             let local = local.filter(|local| local.is_of(self.scheduler()));
-            let outcomes = call_all(self, local, &f);
-            let result = |outcome: thread::Result<R>| match outcome {
-                Ok(result) => result,
-                Err(panic) => panic::resume_unwind(panic),
-            };
-            outcomes.into_iter().map(result).collect()
+            results_of(call_all(self, local, &f))
         })
     }
 
@@ -107,6 +103,23 @@ impl Handle {
     }
 }
 
+/// The first panic wins (J4).
+fn results_of<R>(outcomes: Vec<thread::Result<R>>) -> Vec<R> {
+    let (mut results, mut panic) = (Vec::with_capacity(outcomes.len()), None);
+    for outcome in outcomes {
+        match outcome {
+            Ok(result) => results.push(result),
+            Err(payload) if panic.is_none() => panic = Some(payload),
+            Err(payload) => quietly(|| drop(payload)),
+        }
+    }
+    if let Some(panic) = panic {
+        results.into_iter().for_each(|result| quietly(|| drop(result)));
+        panic::resume_unwind(panic);
+    }
+    results
+}
+
 /// Has all workers call `f`; `local` is this thread's, if it is one of them. All have ended when this returns.
 fn call_all<F, R>(handle: &Handle, local: Option<&Local>, f: &F) -> Vec<thread::Result<R>>
 where
@@ -121,7 +134,7 @@ where
     let mine = local.and_then(Local::number_for_calls);
     for part in parts.iter().filter(|part| has_threads && mine != Some(part.index)) {
         // SAFETY: (J2) the frame is not left before all that were called have set their latches.
-        let call = unsafe { Job::new(NonNull::from(&part.header)) };
+        let call = unsafe { Job::new(NonNull::from(part).cast()) };
         if let Err(call) = handle.scheduler().call_worker(part.index, call) {
             // That worker has ended. Other parts may wait for this one (J5).
             submit_elsewhere(handle, call);

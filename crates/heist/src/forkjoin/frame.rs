@@ -14,19 +14,19 @@ use std::thread;
 /// worker that joins: whoever pops it there runs it itself, and all others are thieves.
 #[repr(C)]
 pub(super) struct StackJob<F, R> {
-    pub(super) frame: Frame,
+    pub(super) head: Head,
     closure: Once<F>,
     outcome: Outcome<R>,
 }
 
-/// What all stack jobs have.
+/// What it has whatever its closure is.
 #[repr(C)]
-pub(super) struct Frame {
+pub(super) struct Head {
     header: Header,
     pub(super) latch: Latch,
 }
 
-impl Frame {
+impl Head {
     /// Whether this is its job.
     #[inline(always)]
     pub(super) fn is_of(&self, job: &Job) -> bool {
@@ -41,7 +41,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     #[inline(always)]
     pub(super) fn new(mark: Mark, closure: F) -> Self {
         StackJob {
-            frame: Frame { header: Header::new(&Self::HOW), latch: Latch::of(mark) },
+            head: Head { header: Header::new(&Self::HOW), latch: Latch::of(mark) },
             closure: Once::new(closure),
             outcome: Outcome::new(),
         }
@@ -54,7 +54,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     #[inline(always)]
     pub(super) unsafe fn offer(&self) -> Job {
         // SAFETY: (J1) the closure and its result are Send, and the caller keeps the frame.
-        unsafe { Job::new(NonNull::from(&self.frame.header)) }
+        unsafe { Job::new(NonNull::from(self).cast()) }
     }
 
     /// # Safety
@@ -81,15 +81,15 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
             Origin::Stolen(victim) => victim,
             Origin::Here => thief.number_of_all(),
         };
-        // SAFETY: (J2) the frame stays until the latch is set; the header is the first field of the first.
+        // SAFETY: (J2) the frame stays until the latch is set; the pointer was made of the whole job, whose head begins with its header.
         let job = unsafe { header.cast::<Self>().as_ref() };
-        job.frame.latch.begin(thief.number_of_all());
+        job.head.latch.begin(thief.number_of_all());
         // SAFETY: (J1) this was the one right to run it.
         let closure = unsafe { job.closure.take() };
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(FnContext::new(true))));
         // SAFETY: (J2) nobody reads it before the latch is set.
         unsafe { job.outcome.put(outcome) };
-        job.frame.latch.set(|| thief.wake_waiter(victim));
+        job.head.latch.set(|| thief.wake_waiter(victim));
     }
 }
 

@@ -1,8 +1,9 @@
 //! Two closures that may run at the same time.
 
-use super::frame::{Frame, StackJob};
+use super::frame::{Head, StackJob};
 use super::outside::on_worker;
 use super::wait::{leapfrog, wait};
+use crate::env::quietly;
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
 use crate::scheduler::{Hand, Job, Origin, hand_again, hand_here, here, with_here};
 use heist_deque::deque::Pushed;
@@ -204,7 +205,7 @@ where
     // SAFETY: (W2) the worker that has pushed the job is here again, as the closure has returned.
     let hand = unsafe { hand_again() };
     // SAFETY: (W2) as above.
-    if unsafe { hand.take_job_back(b.frame.latch.mark()) } || take_back_or_wait(&b.frame) {
+    if unsafe { hand.take_job_back(b.head.latch.mark()) } || take_back_or_wait(&b.head) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };
         return (a, b(FnContext::new(has_moved)));
@@ -214,7 +215,7 @@ where
     (a, b.unwrap_or_else(|panic| panic::resume_unwind(panic)))
 }
 
-/// The first closure has panicked. The second is called all the same, and its panic is forgotten (J4).
+/// The first closure has panicked. The second is called all the same, and what it returns or panics with is forgotten (J4).
 #[cold]
 #[inline(never)]
 fn end_and_resume<F, R>(job: &StackJob<F, R>, has_moved: bool, panic: Box<dyn Any + Send>) -> !
@@ -222,13 +223,14 @@ where
     F: FnOnce(FnContext) -> R + Send,
     R: Send,
 {
-    if take_back_or_wait(&job.frame) {
+    if take_back_or_wait(&job.head) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let closure = unsafe { job.take() };
-        drop(panic::catch_unwind(AssertUnwindSafe(|| closure(FnContext::new(has_moved)))));
+        quietly(|| drop(closure(FnContext::new(has_moved))));
     } else {
         // SAFETY: (J2) not taken back, so it was waited for.
-        drop(unsafe { job.outcome() });
+        let outcome = unsafe { job.outcome() };
+        quietly(|| drop(outcome));
     }
     panic::resume_unwind(panic)
 }
@@ -236,7 +238,7 @@ where
 /// Whether the job was taken back. What was left behind on top of it is run first. If it is not there, it was stolen, and has ended.
 #[cold]
 #[inline(never)]
-fn take_back_or_wait(job: &Frame) -> bool {
+fn take_back_or_wait(job: &Head) -> bool {
     // SAFETY: (W2) called by a join, on the worker that has pushed the job.
     let local = unsafe { here() };
     while let Some(popped) = local.pop_job() {
@@ -264,7 +266,11 @@ where
     // The first panic wins (J4).
     match (a, b) {
         (Ok(a), Ok(b)) => (a, b),
-        (Err(panic), _) | (_, Err(panic)) => panic::resume_unwind(panic),
+        (Ok(_), Err(panic)) => panic::resume_unwind(panic),
+        (Err(panic), b) => {
+            quietly(|| drop(b));
+            panic::resume_unwind(panic)
+        }
     }
 }
 

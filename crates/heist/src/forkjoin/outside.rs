@@ -31,7 +31,7 @@ where
         outcome: Outcome::new(),
     };
     // SAFETY: (J2) this frame is not left before the latch is set, or the job has come back.
-    let job = unsafe { Job::new(NonNull::from(&visit.header)) };
+    let job = unsafe { Job::new(NonNull::from(&visit).cast()) };
     let is_refused = match handle.scheduler().submit_job(job) {
         Ok(()) => {
             wait(&visit.waiter, &visit.latch);

@@ -1,6 +1,6 @@
 //! What a worker does until a job has ended that another has.
 
-use super::frame::Frame;
+use super::frame::Head;
 use super::latch::Latch;
 use super::outside::submit_elsewhere;
 use crate::runtime::Handle;
@@ -117,7 +117,7 @@ fn wait_at_work(
 
 /// Of a stack job that was stolen: what its own worker has left, and then what its thief has (J3); or the job itself, if that
 /// was passed on and perhaps nobody comes for it.
-pub(super) fn leapfrog(local: &Local, stolen: &Frame, is_last_look: bool) -> Option<(Job, Origin)> {
+pub(super) fn leapfrog(local: &Local, stolen: &Head, is_last_look: bool) -> Option<(Job, Origin)> {
     // All that is left here was pushed after the stolen one: thieves take the oldest first.
     let own = local.pop_job().map(|job| (job, Origin::Here));
     own.or_else(|| {

@@ -113,6 +113,46 @@ fn j4_a_payload_panics_when_it_is_dropped() {
     assert_eq!(rt.handle().install(|| 1), 1);
 }
 
+/// J4: the same of what a join or a broadcast forgets when it panics.
+#[test]
+fn j4_what_is_forgotten_panics_when_it_is_dropped() {
+    let is_told = |f: &(dyn Fn() + Sync)| {
+        let panic = panic::catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"first"));
+    };
+    let (one, two, gate) = (runtime(1), runtime(2), Barrier::new(2));
+    let fail = || -> () { panic!("first") };
+    let explode = || -> () { panic::panic_any(Bomb) };
+    is_told(&|| one.handle().install(|| _ = join(fail, || Bomb)));
+    is_told(&|| one.handle().install(|| _ = join(fail, explode)));
+    let stolen = |explode: &(dyn Fn() -> Bomb + Sync)| {
+        let both_at_once = || {
+            let first = || {
+                gate.wait();
+                fail();
+            };
+            let second = || {
+                gate.wait();
+                explode()
+            };
+            join(first, second)
+        };
+        is_told(&|| two.handle().install(|| _ = both_at_once()));
+    };
+    stolen(&|| Bomb);
+    stolen(&|| panic::panic_any(Bomb));
+    let alone = without_threads();
+    is_told(&|| alone.block_on(async { _ = join(fail, || Bomb) }));
+    is_told(&|| alone.block_on(async { _ = join(fail, explode) }));
+    let part = |index| match index {
+        0 => Bomb,
+        1 => panic!("first"),
+        _ => panic::panic_any(Bomb),
+    };
+    let three = runtime(3);
+    is_told(&|| _ = three.handle().broadcast(|worker| part(worker.index())));
+}
+
 /// J2: what a runtime has to run though it goes down is run, also if it is told to go down twice.
 #[test]
 fn j2_jobs_are_run_though_the_end_is_told_twice() {

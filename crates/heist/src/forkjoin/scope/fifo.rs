@@ -117,7 +117,7 @@ impl<'scope> ScopeFifo<'scope> {
     {
         self.list().push_back(Box::new(f));
         // SAFETY: (J1, J2) the scope is not left before as many jobs have ended as were pushed.
-        let job = |_: Option<&Local>| unsafe { Job::new(NonNull::from(&self.header)) };
+        let job = |_: Option<&Local>| unsafe { Job::new(NonNull::from(self).cast()) };
         // SAFETY: (J2) as above.
         with_here(|local| unsafe { self.tally.spawn(local, job) });
     }

@@ -30,7 +30,7 @@ fn j3_what_is_passed_on_at_the_end_goes_to_its_owner() {
                 let job = StackJob::new(local.mark_jobs(), report);
                 // SAFETY: (J2) this frame is not left before the latch is set.
                 give.send(unsafe { job.offer() }).unwrap();
-                let stolen = &job.frame;
+                let stolen = &job.head;
                 wait(local, &stolen.latch, |is_last_look| leapfrog(local, stolen, is_last_look));
                 thread::current().id()
             })
