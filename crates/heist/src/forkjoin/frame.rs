@@ -81,7 +81,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
             Origin::Stolen(victim) => victim,
             Origin::Here => thief.number_of_all(),
         };
-        // SAFETY: (J2) the frame stays until the latch is set; the pointer was made of the whole job, whose head begins with its header.
+        // SAFETY: (J2) the frame stays until the latch is set; the job begins with its head, and that with the header.
         let job = unsafe { header.cast::<Self>().as_ref() };
         job.head.latch.begin(thief.number_of_all());
         // SAFETY: (J1) this was the one right to run it.

@@ -70,7 +70,7 @@ unsafe impl Send for Job {}
 impl Job {
     /// # Safety
     /// What begins with `header` may be run by any thread, and lives until it has been run or refused, as
-    /// often as this is called.
+    /// often as this is called. The pointer was made of all of it, not of the header alone: who runs it gets at the rest by it.
     #[inline(always)]
     pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
         Job(header)
