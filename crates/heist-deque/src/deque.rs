@@ -71,6 +71,7 @@ mod buffer;
 mod calm;
 mod hand;
 mod openness;
+mod own;
 mod owner;
 mod shared;
 mod split;
@@ -81,6 +82,6 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod wrap_tests;
 
-pub use hand::{Hand, Mark, Pushed};
+pub use hand::{Hand, Mark, Nobody, Pushed};
 pub use owner::Owner;
 pub use stealer::Stealer;

@@ -81,6 +81,17 @@ mod primitives {
         }
     }
 
+    /// What is in a word that the caller alone writes. Others may look at it meanwhile. It is a plain load, which the compiler can make part
+    /// of a comparison; an atomic one it leaves apart.
+    ///
+    /// # Safety
+    /// No other thread writes the word at the same time.
+    #[inline(always)]
+    pub unsafe fn load_own(word: &AtomicU64) -> u64 {
+        // SAFETY: (type) valid as long as the word is borrowed; nobody else writes it, as the caller promises.
+        unsafe { word.as_ptr().read() }
+    }
+
     /// Whether a model has failed and is being torn down; see loom's side.
     #[inline(always)]
     pub fn model_has_failed() -> bool {

@@ -96,6 +96,13 @@ macro_rules! counting {
     };
 }
 
+/// # Safety
+/// As documented there; loom fails a model in which it does not hold.
+pub unsafe fn load_own(word: &AtomicU64) -> u64 {
+    // SAFETY: (type) passed on to the caller.
+    unsafe { word.announced().unsync_load() }
+}
+
 counting!(AtomicU32, u32);
 counting!(AtomicU64, u64);
 counting!(AtomicUsize, usize);

@@ -1,6 +1,7 @@
 //! Whether the owner lays out all that it pushes.
 
-use std::cell::Cell;
+#[cfg(not(loom))]
+use std::mem;
 use std::time::Duration;
 #[cfg(not(loom))]
 use std::time::Instant;
@@ -13,7 +14,7 @@ use std::time::Instant;
 /// It is no matter how they lie within a round: a program that divides its work in two pushes many times at once, and then once or twice between leaves.
 pub(super) struct Openness {
     /// So many more pushes until the next look at the clock; 0 if it is not open.
-    left: Cell<u32>,
+    left: u32,
     round: Round,
 }
 
@@ -25,47 +26,50 @@ const SLOW: Duration = Duration::from_micros(2 * ROUND as u64);
 
 impl Openness {
     pub(super) fn new() -> Self {
-        Openness { left: Cell::new(0), round: Round::begin() }
+        Openness { left: 0, round: Round::begin() }
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.left.get() > 0
+        self.left > 0
     }
 
     /// A thief has waited in vain.
-    pub(super) fn begin(&self) {
-        self.left.set(ROUND);
+    pub(super) fn begin(&mut self) {
+        self.left = ROUND;
         self.round.end();
     }
 
     /// The owner pushes.
-    pub(super) fn push(&self) {
-        match self.left.get() {
+    pub(super) fn push(&mut self) {
+        match self.left {
             0 => {}
-            1 => self.end_round(self.round.end()),
-            left => self.left.set(left - 1),
+            1 => {
+                let has_taken = self.round.end();
+                self.end_round(has_taken);
+            }
+            _ => self.left -= 1,
         }
     }
 
-    fn end_round(&self, has_taken: Duration) {
-        self.left.set(if has_taken >= SLOW { ROUND } else { 0 });
+    fn end_round(&mut self, has_taken: Duration) {
+        self.left = if has_taken >= SLOW { ROUND } else { 0 };
     }
 }
 
 /// When the last look at the clock was.
 #[cfg(not(loom))]
-struct Round(Cell<Instant>);
+struct Round(Instant);
 
 #[cfg(not(loom))]
 impl Round {
     fn begin() -> Self {
-        Round(Cell::new(Instant::now()))
+        Round(Instant::now())
     }
 
     /// How long it has taken; the next begins.
-    fn end(&self) -> Duration {
+    fn end(&mut self) -> Duration {
         let now = Instant::now();
-        now.saturating_duration_since(self.0.replace(now))
+        now.saturating_duration_since(mem::replace(&mut self.0, now))
     }
 }
 
@@ -79,7 +83,7 @@ impl Round {
         Round
     }
 
-    fn end(&self) -> Duration {
+    fn end(&mut self) -> Duration {
         Duration::ZERO
     }
 }
@@ -90,7 +94,7 @@ mod tests {
 
     /// An owner that is open, as far as the end of a round.
     fn at_the_end_of_a_round() -> Openness {
-        let openness = Openness::new();
+        let mut openness = Openness::new();
         openness.push();
         assert!(!openness.is_open(), "nobody has waited in vain");
         openness.begin();
@@ -103,14 +107,14 @@ mod tests {
 
     #[test]
     fn it_ends_when_pushes_come_one_upon_the_other() {
-        let openness = at_the_end_of_a_round();
+        let mut openness = at_the_end_of_a_round();
         openness.end_round(SLOW - Duration::from_nanos(1));
         assert!(!openness.is_open());
     }
 
     #[test]
     fn it_goes_on_for_a_round_while_leaves_lie_between_them() {
-        let openness = at_the_end_of_a_round();
+        let mut openness = at_the_end_of_a_round();
         for _ in 0..3 {
             openness.end_round(SLOW);
             for _ in 1..ROUND {
@@ -122,23 +126,23 @@ mod tests {
 
     #[test]
     fn the_clock_decides_at_the_end_of_a_round() {
-        let (openness, now) = (at_the_end_of_a_round(), Instant::now());
-        openness.round.0.set(now - SLOW);
+        let (mut openness, now) = (at_the_end_of_a_round(), Instant::now());
+        openness.round.0 = now - SLOW;
         openness.push();
         assert!(openness.is_open());
-        assert!(openness.round.0.get() >= now, "the next has begun");
+        assert!(openness.round.0 >= now, "the next has begun");
         // No clock can make this one slow.
-        openness.round.0.set(now + Duration::from_secs(3600));
+        openness.round.0 = now + Duration::from_secs(3600);
         (0..ROUND).for_each(|_| openness.push());
         assert!(!openness.is_open());
     }
 
     #[test]
     fn a_round_begins_when_a_thief_has_waited_in_vain() {
-        let (openness, now) = (at_the_end_of_a_round(), Instant::now());
-        openness.round.0.set(now - SLOW);
+        let (mut openness, now) = (at_the_end_of_a_round(), Instant::now());
+        openness.round.0 = now - SLOW;
         openness.begin();
-        assert!(openness.round.0.get() >= now);
-        assert_eq!(openness.left.get(), ROUND);
+        assert!(openness.round.0 >= now);
+        assert_eq!(openness.left, ROUND);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::buffer::Buffer;
 use super::hand::{Hand, Mark, Pushed};
+use super::openness::Openness;
 use super::shared::{Shared, all, share};
 use super::split::Split;
 use super::stealer::Stealer;
@@ -9,7 +10,7 @@ use crate::canary;
 use crate::slot::Slot;
 use heist_sync::Arc;
 use heist_sync::Barrier;
-use std::fmt;
+use std::{fmt, mem};
 
 /// After a theft the owner lays something out so often once it has taken back all that was public: about as often as costs it what the barrier of one
 /// thief that finds nothing does. Guessed.
@@ -18,6 +19,12 @@ const RESTOCKS: u32 = 64;
 /// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
+    /// Where it last put the split, when it was not open; *calm* follows it.
+    split: u64,
+    /// Where the top was when it last took back all that was public, and how often it will lay out something else, if nobody steals.
+    robbed_at: u32,
+    restocks: u32,
+    openness: Openness,
 }
 
 impl<T> Owner<T> {
@@ -40,12 +47,18 @@ impl<T> Owner<T> {
     /// A deque whose positions start at `position`: tests start it before the wrap-around, and
     /// with either barrier.
     pub(super) fn starting_at(capacity: usize, position: u64, barrier: Barrier) -> Self {
-        Owner { shared: Arc::new(Shared::starting_at(capacity, position, barrier)) }
+        Owner {
+            shared: Arc::new(Shared::starting_at(capacity, position, barrier)),
+            split: position,
+            robbed_at: position as u32,
+            restocks: 0,
+            openness: Openness::new(),
+        }
     }
 
     /// What pushes and takes back here, to be kept where it is found faster than the owner.
     pub fn hand(&self) -> Hand<T> {
-        Hand::of(&self.shared)
+        Hand::of(&self.shared.own)
     }
 
     /// A handle for a thief; clone it as often as needed.
@@ -68,7 +81,7 @@ impl<T> Owner<T> {
     /// Whether it lays out all that it pushes.
     #[cfg(test)]
     pub(super) fn is_open(&self) -> bool {
-        self.shared.own.openness.is_open()
+        self.openness.is_open()
     }
 
     /// How many items there are; thieves may take some before the caller looks at it.
@@ -112,51 +125,50 @@ impl<T> Owner<T> {
     /// There is something to mind after a push: a thief that has asked, perhaps. Whether the bell rings, or somebody has nudged.
     #[cold]
     pub fn attend(&mut self) -> bool {
-        let openness = &self.shared.own.openness;
-        openness.push();
-        if self.shared.calm.take_missed() {
-            openness.begin();
+        self.openness.push();
+        if self.shared.own.calm.take_missed() {
+            self.openness.begin();
             // While it is open the note stays up: each push comes here, and nothing is taken without an exchange (Q1).
             self.share_next();
         }
-        if self.shared.calm.is_asked() {
+        if self.shared.own.calm.is_asked() {
             self.lay_out();
         }
-        self.shared.barrier.light();
-        self.shared.calm.is_rung()
+        self.shared.own.barrier.light();
+        self.shared.own.calm.is_rung()
     }
 
     /// Rings the deque's bell, as [`Stealer::ring`] does.
     pub fn ring(&self) -> bool {
-        self.shared.calm.ring()
+        self.shared.own.calm.ring()
     }
 
     /// Whether the bell rings. Nudges do not count.
     pub fn rings(&self) -> bool {
-        self.shared.calm.rings()
+        self.shared.own.calm.rings()
     }
 
     /// Silences the bell, and forgets nudges. What the caller looks at afterwards it must order itself.
     pub fn hush(&self) {
-        self.shared.calm.hush();
+        self.shared.own.calm.hush();
     }
 
     /// Takes the newest item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let last = self.shared.own_bottom() - 1;
+        let last = self.shared.own.bottom() - 1;
         // First say which item we are after, then look whether a thief may be after it too. An
         // exposing thief does the same the other way round, with the heavy side of the barrier
         // in between: one of the two sees the other (Q7).
-        self.shared.set_bottom(last);
+        self.shared.own.set_bottom(last);
         Barrier::hold_compiler();
-        if self.shared.calm.reaches(last) { Some(self.take(last)) } else { self.contend(last) }
+        if self.shared.own.calm.reaches(last) { Some(self.take(last)) } else { self.contend(last) }
     }
 
     /// There is something to mind in a pop that has stored its bottom.
     #[cold]
     fn contend(&mut self, last: u64) -> Option<T> {
-        if self.shared.is_own_at_second_look(last) {
+        if self.shared.own.has_at_second_look(last) {
             Some(self.take(last))
         } else {
             self.compete(last)
@@ -175,7 +187,7 @@ impl<T> Owner<T> {
     /// Where the deque ends now: where the next item will be.
     #[inline]
     pub fn mark(&self) -> Mark {
-        Mark::at(self.shared.own_bottom())
+        Mark::at(self.shared.own.bottom())
     }
 
     /// Whether there is an item where the deque ended then.
@@ -191,7 +203,7 @@ impl<T> Owner<T> {
 
     /// How many items were pushed after `mark` was made; none, if older ones were popped since.
     fn newer_than(&self, mark: Mark) -> u64 {
-        self.shared.own_bottom().saturating_sub(mark.position())
+        self.shared.own.bottom().saturating_sub(mark.position())
     }
 
     /// Takes the item at `last`, which has just become the bottom, and is the owner's alone.
@@ -203,7 +215,7 @@ impl<T> Owner<T> {
 
     /// Takes the item at `last` although thieves may reach it: by moving the split before it.
     fn compete(&mut self, last: u64) -> Option<T> {
-        let asked = self.shared.calm.is_asked();
+        let asked = self.shared.own.calm.is_asked();
         let bottom = last + 1;
         // Each turn of this loop but the last means that a thief took or exposed (Q6).
         loop {
@@ -214,12 +226,12 @@ impl<T> Owner<T> {
                     // An earlier turn may have lowered the note for an exchange that failed: who has seen it up may still expose.
                     self.share_next();
                 }
-                self.shared.set_bottom(bottom);
+                self.shared.own.set_bottom(bottom);
                 return None;
             }
             // Half of what is left goes to a thief that has asked, or all, if it was not answered; if nothing is, the next push answers.
             // Taking back half of what is public spreads the cost of one exchange over many pops.
-            let stays_open = self.shared.own.openness.is_open();
+            let stays_open = self.openness.is_open();
             let answers = asked && len > 1 && !stays_open;
             let public = match (stays_open, answers) {
                 (true, _) => all(len - 1),
@@ -246,7 +258,7 @@ impl<T> Owner<T> {
 
     /// As [`share`](Self::share), with what is pushed next: the owner asks itself.
     pub fn share_next(&mut self) {
-        self.shared.calm.ask();
+        self.shared.own.calm.ask();
     }
 
     /// A thief has asked, or may: makes the older half public, or all if the owner is open.
@@ -254,7 +266,7 @@ impl<T> Owner<T> {
         loop {
             let split = self.shared.split.load();
             let len = self.shared.len_from(split.top());
-            let stays_open = self.shared.own.openness.is_open();
+            let stays_open = self.openness.is_open();
             let public = if stays_open { all(len) } else { share(len) };
             if self.move_split(split, public, !stays_open) {
                 return;
@@ -263,39 +275,39 @@ impl<T> Owner<T> {
     }
 
     /// Nothing is public any more, and the top is there. Whether a thief was here lately, so that the next is expected.
-    fn restocks(&self, top: u32) -> bool {
-        let own = &self.shared.own;
-        let left = if own.robbed_at.replace(top) == top { own.restocks.get() } else { RESTOCKS };
-        own.restocks.set(left.saturating_sub(1));
+    fn restocks(&mut self, top: u32) -> bool {
+        let left =
+            if mem::replace(&mut self.robbed_at, top) == top { self.restocks } else { RESTOCKS };
+        self.restocks = left.saturating_sub(1);
         left > 0
     }
 
     /// Tries to leave the `public` oldest items public and the rest private.
     fn move_split(&mut self, split: Split, public: u32, answers: bool) -> bool {
         if answers && !canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
-            self.shared.calm.acknowledge();
+            self.shared.own.calm.acknowledge();
         }
         let moved = split.sharing(public);
         let won = self.shared.split.replace(split, moved);
-        let is_open = self.shared.own.openness.is_open();
+        let is_open = self.openness.is_open();
         debug_assert!(
-            !is_open || self.shared.calm.is_asked(),
+            !is_open || self.shared.own.calm.is_asked(),
             "it would take what others may take"
         );
         // While it is, the note is up, and says more than the position below it would.
         if won && !is_open && !canary::DEQUE_SPLIT_UNFOLLOWED.sings() {
             let to = self.shared.whole(moved.split());
-            self.shared.calm.follow(self.shared.own.split.replace(to), to);
+            self.shared.own.calm.follow(mem::replace(&mut self.split, to), to);
         }
         if answers && canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
-            self.shared.calm.acknowledge();
+            self.shared.own.calm.acknowledge();
         }
         won
     }
 
     /// Makes sure that `count` pushes can neither grow the deque nor panic.
     pub(super) fn reserve(&mut self, count: u32) {
-        while self.shared.own.limit.get() - self.shared.own_bottom() < u64::from(count) {
+        while self.shared.own.limit() - self.shared.own.bottom() < u64::from(count) {
             self.make_room();
         }
     }
@@ -304,7 +316,7 @@ impl<T> Owner<T> {
     /// growing.
     #[cold]
     fn make_room(&mut self) {
-        let (before, capacity) = (self.shared.own.limit.get(), u64::from(self.buffer().capacity()));
+        let (before, capacity) = (self.shared.own.limit(), u64::from(self.buffer().capacity()));
         let top = self.shared.split.load().top();
         let mut floor = before - capacity;
         // SAFETY: (Q2) `self.shared` keeps the buffer alive.
@@ -314,7 +326,7 @@ impl<T> Owner<T> {
         {
             floor += 1;
         }
-        self.shared.own.limit.set(floor + capacity);
+        self.shared.own.set_limit(floor + capacity);
         if floor + capacity == before {
             self.grow();
         }
@@ -329,7 +341,7 @@ impl<T> Owner<T> {
         let mut split = self.shared.split.load();
         let larger = self.shared.generations.add(split.generation() + 1);
         let mut position = split.top();
-        let bottom = self.shared.bottom();
+        let bottom = self.shared.own.bottom_seen();
         while position != bottom {
             // SAFETY: (Q2) `shared` keeps the buffers alive.
             let new = unsafe { larger.slot(position) };
@@ -341,13 +353,13 @@ impl<T> Owner<T> {
         while !self.shared.split.replace(split, split.grown()) {
             split = self.shared.split.load();
         }
-        self.shared.own.buffer.set(larger);
-        self.shared.own.limit.set(self.shared.whole(split.top()) + u64::from(larger.capacity()));
+        self.shared.own.set_buffer(larger);
+        self.shared.own.set_limit(self.shared.whole(split.top()) + u64::from(larger.capacity()));
     }
 
     #[inline(always)]
     fn buffer(&self) -> Buffer<T> {
-        self.shared.own.buffer.get()
+        self.shared.own.buffer()
     }
 
     #[inline(always)]

@@ -43,7 +43,7 @@ impl<T> Stealer<T> {
 
     /// Where the deque ends now. The owner alone changes that, by each push and pop.
     pub fn mark(&self) -> Mark {
-        Mark::at(self.shared.own_bottom())
+        Mark::at(self.shared.own.bottom_lately())
     }
 
     /// Rings the deque's bell: somebody wants to hear of it when the owner pushes. It rings until the owner
@@ -53,12 +53,12 @@ impl<T> Stealer<T> {
     /// and then finds nothing here, will be heard by the next push. Who finds it ringing may leave the barrier to the one that
     /// rang, if all who ring run it, and look afterwards.
     pub fn ring(&self) -> bool {
-        self.shared.calm.ring()
+        self.shared.own.calm.ring()
     }
 
     /// Nudges the owner: its next push is told as if the bell rang, if it sees that. A hint, which needs no barrier.
     pub fn nudge(&self) {
-        self.shared.calm.nudge();
+        self.shared.own.calm.nudge();
     }
 
     /// Takes the oldest item.
@@ -104,7 +104,7 @@ impl<T> Stealer<T> {
         }
         if count == split.public() {
             // For whoever comes next: the owner has time to answer until then.
-            self.shared.calm.ask();
+            self.shared.own.calm.ask();
         }
         let buffer = self.shared.generations.get(split.generation());
         Steal::Success(Loot { buffer, start: split.top(), count })
@@ -117,7 +117,7 @@ impl<T> Stealer<T> {
         if self.shared.len_from(split.split()) == 0 {
             return Steal::Empty;
         }
-        self.shared.calm.ask();
+        self.shared.own.calm.ask();
         for _ in 0..PATIENCE {
             std::hint::spin_loop();
             let now = self.shared.split.load();
@@ -141,10 +141,10 @@ impl<T> Stealer<T> {
         if self.shared.split.load() != split {
             return Steal::Retry;
         }
-        self.shared.calm.ask();
+        self.shared.own.calm.ask();
         let stale =
             canary::DEQUE_BOTTOM_NOT_REREAD.sings().then(|| self.shared.len_from(split.split()));
-        if !canary::DEQUE_HEAVY_BARRIER_MISSING.sings() && !self.shared.barrier.heavy() {
+        if !canary::DEQUE_HEAVY_BARRIER_MISSING.sings() && !self.shared.own.barrier.heavy() {
             // Nothing to be had without the owner, and no use in trying again at once.
             return Steal::Empty;
         }
@@ -156,7 +156,7 @@ impl<T> Stealer<T> {
         if !self.shared.split.replace(split, exposed) {
             return Steal::Retry;
         }
-        self.shared.calm.miss();
+        self.shared.own.calm.miss();
         Steal::Success(exposed)
     }
 }

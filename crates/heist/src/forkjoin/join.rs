@@ -5,7 +5,7 @@ use super::outside::on_worker;
 use super::wait::{leapfrog, wait};
 use crate::env::quietly;
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
-use crate::scheduler::{Hand, Job, Origin, hand_again, hand_here, here, with_here};
+use crate::scheduler::{Hand, Job, Origin, hand_here, here, with_here};
 use heist_deque::deque::Pushed;
 use std::any::Any;
 use std::fmt;
@@ -88,23 +88,8 @@ where
     RA: Send,
     RB: Send,
 {
-    match hand_here() {
-        // SAFETY: (W2) of this thread.
-        Some(hand) => unsafe { join_here(hand, a, b, false) },
-        None => join_anywhere(a, b),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn join_anywhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    join_outside(&current_or_global(), a, b)
+    // SAFETY: (W2) of this thread.
+    unsafe { join_here(hand_here(), a, b, false) }
 }
 
 /// On a worker of this runtime.
@@ -146,7 +131,7 @@ where
 /// `has_moved`: the caller was on another thread.
 ///
 /// # Safety
-/// It is the hand of this thread's worker.
+/// It is the hand of this thread's worker, or nobody's if there is none.
 #[inline(always)]
 unsafe fn join_here<A, B, RA, RB>(hand: Hand, a: A, b: B, has_moved: bool) -> (RA, RB)
 where
@@ -164,17 +149,18 @@ where
     // SAFETY: (W2) passed on to the caller; the mark is of just now.
     match unsafe { hand.push_job(mark, job) } {
         Pushed::Calmly => join_pushed(&b, a, has_moved),
-        pushed => join_noted(pushed, &b, a, has_moved),
+        pushed => join_noted(a, &b, pushed, has_moved),
     }
 }
 
-/// There is something to mind about the push. Apart from [`join_here`], which has nothing to keep over a call of others then.
+/// There is something to mind about the push: perhaps there is no worker here. Apart from [`join_here`], which has nothing to keep over a call of others then;
+/// with its arguments in the order in which a join has them, which need not move before the call.
 #[cold]
 #[inline(never)]
 fn join_noted<A, B, RA, RB>(
-    pushed: Pushed<Job>,
-    b: &StackJob<B, RB>,
     a: A,
+    b: &StackJob<B, RB>,
+    pushed: Pushed<Job>,
     has_moved: bool,
 ) -> (RA, RB)
 where
@@ -183,9 +169,13 @@ where
     RA: Send,
     RB: Send,
 {
-    // SAFETY: (W2) called by a join, on a worker.
-    unsafe { here() }.mind_pushed(pushed);
-    join_pushed(b, a, has_moved)
+    let is_pushed = with_here(|local| local.map(|local| local.mind_pushed(pushed)).is_some());
+    if is_pushed {
+        return join_pushed(b, a, has_moved);
+    }
+    // SAFETY: (J1) it was pushed with nobody's hand: nobody else has it.
+    let b = unsafe { b.take() };
+    join_outside(&current_or_global(), a, b)
 }
 
 /// The rest of a join. What is needed after the first closure lies in the frame or is had from the thread: a register that
@@ -203,9 +193,8 @@ where
         Err(panic) => end_and_resume(b, has_moved, panic),
     };
     // SAFETY: (W2) the worker that has pushed the job is here again, as the closure has returned.
-    let hand = unsafe { hand_again() };
-    // SAFETY: (W2) as above.
-    if unsafe { hand.take_job_back(b.head.latch.mark()) } || take_back_or_wait(&b.head) {
+    let is_back = unsafe { hand_here().take_job_back(b.head.latch.mark()) };
+    if is_back || take_back_or_wait(&b.head) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };
         return (a, b(FnContext::new(has_moved)));

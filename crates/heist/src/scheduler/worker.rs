@@ -24,7 +24,7 @@ use crate::task::{Notified, Ran, TaskList};
 use crate::trace::{self, EventKind, PollSource, Scribe};
 pub(crate) use credit::Settle;
 use heist_deque::ring::{self, Full};
-pub(crate) use here::{hand_again, hand_here, here, with_here};
+pub(crate) use here::{hand_here, here, with_here};
 pub(crate) use jobs::Hand;
 use jobs::Jobs;
 use pinned::Pinned;

@@ -7,8 +7,8 @@ use std::ptr;
 
 thread_local! {
     static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
-    /// That worker's hand: what a join needs, without a way by the worker.
-    static HAND: Cell<Option<Hand>> = const { Cell::new(None) };
+    /// That worker's hand, or nobody's: what a join needs, without a way by the worker.
+    static HAND: Cell<Hand> = const { Cell::new(Hand::nobodys()) };
 }
 
 /// Its address, or null.
@@ -23,8 +23,8 @@ pub(super) fn address() -> *const Local {
 /// Null, or of a worker that lives, and stays where it is, until something else is set.
 pub(super) unsafe fn replace(local: *const Local) -> *const Local {
     // SAFETY: (W2) alive, as the caller promises.
-    let hand = unsafe { local.as_ref() }.map(Local::hand);
-    let _ = HAND.try_with(|here| here.set(hand));
+    let hand = unsafe { local.as_ref() }.map_or(Hand::nobodys(), Local::hand);
+    HAND.with(|here| here.set(hand));
     LOCAL.try_with(|here| here.replace(local)).unwrap_or(ptr::null())
 }
 
@@ -47,20 +47,8 @@ pub(crate) unsafe fn here<'a>() -> &'a Local {
     unsafe { &*local }
 }
 
-/// The hand of the worker of this thread, if it has one and that has not stepped aside.
+/// The hand of the worker of this thread; nobody's, if it has none or that has stepped aside.
 #[inline(always)]
-pub(crate) fn hand_here() -> Option<Hand> {
-    HAND.try_with(Cell::get).unwrap_or(None)
-}
-
-/// The same, for who knows that there is one.
-///
-/// # Safety
-/// As for [`here`].
-#[inline(always)]
-pub(crate) unsafe fn hand_again() -> Hand {
-    let hand = HAND.with(Cell::get);
-    debug_assert!(hand.is_some(), "whoever has stepped aside has come back");
-    // SAFETY: (W2) set together with the worker, which the caller promises to be here.
-    unsafe { hand.unwrap_unchecked() }
+pub(crate) fn hand_here() -> Hand {
+    HAND.with(Cell::get)
 }

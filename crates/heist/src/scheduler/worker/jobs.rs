@@ -80,18 +80,25 @@ impl Jobs {
 #[derive(Clone, Copy)]
 pub(crate) struct Hand(deque::Hand<Job>);
 
+static NOBODY: deque::Nobody<Job> = deque::Nobody::new();
+
 impl Hand {
+    /// Of no worker. What is pushed with it comes back.
+    pub(super) const fn nobodys() -> Self {
+        Hand(NOBODY.hand())
+    }
+
     /// Where the next job will be.
     ///
     /// # Safety
-    /// The worker is that of this thread, and has not stepped aside.
+    /// The worker is that of this thread, and has not stepped aside; or it is nobody's.
     #[inline(always)]
     pub(crate) unsafe fn mark_jobs(self) -> Mark {
         // SAFETY: (W2) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap.
         unsafe { self.0.mark() }
     }
 
-    /// Offers a job to everybody: the newest of this worker's. The worker has to [mind](Local::mind_pushed) what comes of it.
+    /// Offers a job to everybody: the newest of this worker's. The worker has to [mind](Local::mind_pushed) what comes of it; if there is none, it was not pushed.
     ///
     /// # Safety
     /// As for [`mark_jobs`](Self::mark_jobs), which has told `mark` just now.
