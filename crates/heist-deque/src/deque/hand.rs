@@ -10,7 +10,7 @@ pub struct Hand<T>(NonNull<Own<T>>);
 
 /// The owner that there is where there is none: at its [hand](Self::hand) nothing can be pushed. So who has either finds out by the push, and need not look before.
 ///
-/// In a model there is none: nothing may be pushed at its hand there.
+/// In a model its hand must not be used: atomics of a model are no statics.
 pub struct Nobody<T> {
     #[cfg(not(loom))]
     own: Own<T>,
@@ -29,7 +29,7 @@ impl<T> Nobody<T> {
         Nobody { own: Own::nobodys() }
     }
 
-    /// Its hand. The safety of that needs no owner to be alive.
+    /// Its hand. Any number of threads may use it at once: each push comes to [`Pushed::Not`].
     pub const fn hand(&'static self) -> Hand<T> {
         // SAFETY: (type) a reference is not null.
         Hand(unsafe { NonNull::new_unchecked(ptr::from_ref(&self.own).cast_mut()) })
@@ -56,7 +56,7 @@ pub enum Pushed<T> {
     Calmly,
     /// It is there, and the deque has to be [attended](super::Owner::attend) to.
     Noted,
-    /// There is no room, and it has to be [pushed](super::Owner::push).
+    /// There is no room, and it has to be [pushed](super::Owner::push), unless the hand is [nobody's](Nobody).
     Not(T),
 }
 
@@ -65,7 +65,7 @@ pub enum Pushed<T> {
 pub struct Mark(u64);
 
 impl Mark {
-    /// The mark of this position. From 2⁵⁹ on no deque will ever have anything there.
+    /// The mark of this position. From 2⁵⁹ on no deque will ever have anything there. (The very last, 2⁶⁴ − 1, is none.)
     #[inline(always)]
     pub fn at(position: u64) -> Self {
         Mark(position)
@@ -95,7 +95,7 @@ impl<T> Hand<T> {
     /// As [`Owner::mark`](super::Owner::mark).
     ///
     /// # Safety
-    /// The owner is alive, and the caller could borrow it exclusively now.
+    /// The owner is alive, and the caller could borrow it exclusively now; or it is [nobody's](Nobody).
     #[inline(always)]
     pub unsafe fn mark(self) -> Mark {
         // SAFETY: (Q2) the owner keeps it alive, as the caller promises.
@@ -126,7 +126,7 @@ impl<T> Hand<T> {
     /// As [`Owner::take_back`](super::Owner::take_back).
     ///
     /// # Safety
-    /// As for [`mark`](Self::mark).
+    /// As for [`mark`](Self::mark), and if it is [nobody's](Nobody), with no mark but its own.
     #[inline(always)]
     pub unsafe fn take_back(self, Mark(last): Mark) -> bool {
         // SAFETY: (Q2) the owner keeps it alive, as the caller promises.

@@ -8,7 +8,8 @@ use heist_sync::Barrier;
 use heist_sync::{AtomicU64, Ordering, load_own};
 use std::cell::Cell;
 
-/// All that a push or a pop looks at, as long as there is nothing to mind.
+/// All that a push or a pop looks at, as long as there is nothing to mind. Others have *calm* and `bottom_seen`, `bottom_lately`; the rest is for the
+/// owner's thread alone.
 pub(super) struct Own<T> {
     place: CachePadded<Place<T>>,
     pub(super) calm: CachePadded<Calm>,

@@ -50,7 +50,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     /// The right to run it.
     ///
     /// # Safety
-    /// It stays where it is until the job was popped again and its closure taken, or the latch is set.
+    /// It stays where it is until the job was popped again, or could not be pushed, and its closure is taken, or the latch is set.
     #[inline(always)]
     pub(super) unsafe fn offer(&self) -> Job {
         // SAFETY: (J1) the closure and its result are Send, and the caller keeps the frame.
@@ -58,7 +58,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     }
 
     /// # Safety
-    /// The job was popped, so that nobody else has it.
+    /// The job was popped, or could not be pushed, so that nobody else has it.
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> F {
         // SAFETY: (J1) passed on to the caller.

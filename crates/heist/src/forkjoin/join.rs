@@ -110,6 +110,7 @@ where
 }
 
 #[cold]
+#[inline(never)]
 fn join_outside<A, B, RA, RB>(handle: &Handle, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
@@ -143,12 +144,12 @@ where
     // SAFETY: (W2) passed on to the caller.
     let mark = unsafe { hand.mark_jobs() };
     let b = StackJob::new(mark, b);
-    // SAFETY: (J2) until one of the two has happened in join_pushed(), this frame is not left: nothing in between unwinds.
+    // SAFETY: (J2) until one of the two has happened in join_pushed(), or it has come back from the push, this frame is not left: nothing in between unwinds.
     let job = unsafe { b.offer() };
     // From here on others can take it (J5).
     // SAFETY: (W2) passed on to the caller; the mark is of just now.
     match unsafe { hand.push_job(mark, job) } {
-        Pushed::Calmly => join_pushed(&b, a, has_moved),
+        Pushed::Calmly => join_pushed(hand, &b, a, has_moved),
         pushed => join_noted(a, &b, pushed, has_moved),
     }
 }
@@ -169,19 +170,29 @@ where
     RA: Send,
     RB: Send,
 {
-    let is_pushed = with_here(|local| local.map(|local| local.mind_pushed(pushed)).is_some());
+    let is_pushed = with_here(|local| match (local, pushed) {
+        (Some(local), pushed) => {
+            local.mind_pushed(pushed);
+            true
+        }
+        (None, pushed) => {
+            debug_assert!(matches!(pushed, Pushed::Not(_)), "nobody's hand has no room");
+            false
+        }
+    });
     if is_pushed {
-        return join_pushed(b, a, has_moved);
+        return join_pushed(hand_here(), b, a, has_moved);
     }
-    // SAFETY: (J1) it was pushed with nobody's hand: nobody else has it.
+    // SAFETY: (J1) it has come back from the push: nobody else has it.
     let b = unsafe { b.take() };
     join_outside(&current_or_global(), a, b)
 }
 
-/// The rest of a join. What is needed after the first closure lies in the frame or is had from the thread: a register that
-/// is kept over a call is saved by each function that is called, also where there is nothing to join any more.
+/// The rest of a join. What is needed after the first closure lies in the frame, but for the hand: a register that
+/// is kept over a call is saved by each function that is called, also where there is nothing to join any more. (The first closure's result needs one
+/// all the same, when the hand does not any more.)
 #[inline(always)]
-fn join_pushed<A, B, RA, RB>(b: &StackJob<B, RB>, a: A, has_moved: bool) -> (RA, RB)
+fn join_pushed<A, B, RA, RB>(hand: Hand, b: &StackJob<B, RB>, a: A, has_moved: bool) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -193,7 +204,7 @@ where
         Err(panic) => end_and_resume(b, has_moved, panic),
     };
     // SAFETY: (W2) the worker that has pushed the job is here again, as the closure has returned.
-    let is_back = unsafe { hand_here().take_job_back(b.head.latch.mark()) };
+    let is_back = unsafe { hand.take_job_back(b.head.latch.mark()) };
     if is_back || take_back_or_wait(&b.head) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };

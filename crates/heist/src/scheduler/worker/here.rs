@@ -24,7 +24,7 @@ pub(super) fn address() -> *const Local {
 pub(super) unsafe fn replace(local: *const Local) -> *const Local {
     // SAFETY: (W2) alive, as the caller promises.
     let hand = unsafe { local.as_ref() }.map_or(Hand::nobodys(), Local::hand);
-    HAND.with(|here| here.set(hand));
+    let _ = HAND.try_with(|here| here.set(hand));
     LOCAL.try_with(|here| here.replace(local)).unwrap_or(ptr::null())
 }
 
@@ -50,5 +50,5 @@ pub(crate) unsafe fn here<'a>() -> &'a Local {
 /// The hand of the worker of this thread; nobody's, if it has none or that has stepped aside.
 #[inline(always)]
 pub(crate) fn hand_here() -> Hand {
-    HAND.with(Cell::get)
+    HAND.try_with(Cell::get).unwrap_or(Hand::nobodys())
 }

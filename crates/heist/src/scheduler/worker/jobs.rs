@@ -94,7 +94,7 @@ impl Hand {
     /// The worker is that of this thread, and has not stepped aside; or it is nobody's.
     #[inline(always)]
     pub(crate) unsafe fn mark_jobs(self) -> Mark {
-        // SAFETY: (W2) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap.
+        // SAFETY: (W2) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap; or it is nobody's.
         unsafe { self.0.mark() }
     }
 
