@@ -70,6 +70,7 @@
 mod buffer;
 mod calm;
 mod hand;
+mod nobody;
 mod openness;
 mod own;
 mod owner;
@@ -82,6 +83,7 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod wrap_tests;
 
-pub use hand::{Hand, Mark, Nobody, Pushed};
+pub use hand::{Hand, Mark, Pushed};
+pub use nobody::Nobody;
 pub use owner::Owner;
 pub use stealer::Stealer;

@@ -8,46 +8,6 @@ use std::ptr::{self, NonNull};
 /// An [owner](super::Owner)'s hand: one pointer, to be kept where it is found faster than the owner is.
 pub struct Hand<T>(NonNull<Own<T>>);
 
-/// The owner that there is where there is none: at its [hand](Self::hand) nothing can be pushed. So who has either finds out by the push, and need not look before.
-///
-/// In a model its hand must not be used: atomics of a model are no statics.
-pub struct Nobody<T> {
-    #[cfg(not(loom))]
-    own: Own<T>,
-    #[cfg(loom)]
-    own: std::marker::PhantomData<fn(T)>,
-}
-
-// SAFETY: (type) there is nothing in it, and nothing is ever written.
-unsafe impl<T> Sync for Nobody<T> {}
-
-#[cfg(not(loom))]
-impl<T> Nobody<T> {
-    /// For a static.
-    #[expect(clippy::new_without_default, reason = "one is enough for a program")]
-    pub const fn new() -> Self {
-        Nobody { own: Own::nobodys() }
-    }
-
-    /// Its hand. Any number of threads may use it at once: each push comes to [`Pushed::Not`].
-    pub const fn hand(&'static self) -> Hand<T> {
-        // SAFETY: (type) a reference is not null.
-        Hand(unsafe { NonNull::new_unchecked(ptr::from_ref(&self.own).cast_mut()) })
-    }
-}
-
-#[cfg(loom)]
-impl<T> Nobody<T> {
-    #[expect(clippy::new_without_default, reason = "as above")]
-    pub const fn new() -> Self {
-        Nobody { own: std::marker::PhantomData }
-    }
-
-    pub const fn hand(&'static self) -> Hand<T> {
-        Hand(NonNull::dangling())
-    }
-}
-
 /// What has become of an item that was pushed lazily.
 #[derive(Debug)]
 #[must_use = "perhaps it was not"]
@@ -56,7 +16,7 @@ pub enum Pushed<T> {
     Calmly,
     /// It is there, and the deque has to be [attended](super::Owner::attend) to.
     Noted,
-    /// There is no room, and it has to be [pushed](super::Owner::push), unless the hand is [nobody's](Nobody).
+    /// There is no room, and it has to be [pushed](super::Owner::push), unless the hand is [nobody's](super::Nobody).
     Not(T),
 }
 
@@ -87,15 +47,23 @@ impl<T> Clone for Hand<T> {
 impl<T> Copy for Hand<T> {}
 
 impl<T> Hand<T> {
+    /// To what the owner looks at.
     #[inline(always)]
-    pub(super) fn of(own: &Own<T>) -> Self {
-        Hand(NonNull::from(own))
+    pub(super) const fn of(own: &Own<T>) -> Self {
+        // SAFETY: (type) a reference is not null.
+        Hand(unsafe { NonNull::new_unchecked(ptr::from_ref(own).cast_mut()) })
+    }
+
+    /// To nothing.
+    #[cfg(loom)]
+    pub(super) const fn dangling() -> Self {
+        Hand(NonNull::dangling())
     }
 
     /// As [`Owner::mark`](super::Owner::mark).
     ///
     /// # Safety
-    /// The owner is alive, and the caller could borrow it exclusively now; or it is [nobody's](Nobody).
+    /// The owner is alive, and the caller could borrow it exclusively now; or it is [nobody's](super::Nobody).
     #[inline(always)]
     pub unsafe fn mark(self) -> Mark {
         // SAFETY: (Q2) the owner keeps it alive, as the caller promises.
@@ -126,7 +94,7 @@ impl<T> Hand<T> {
     /// As [`Owner::take_back`](super::Owner::take_back).
     ///
     /// # Safety
-    /// As for [`mark`](Self::mark), and if it is [nobody's](Nobody), with no mark but its own.
+    /// As for [`mark`](Self::mark), and if it is [nobody's](super::Nobody), with no mark but its own.
     #[inline(always)]
     pub unsafe fn take_back(self, Mark(last): Mark) -> bool {
         // SAFETY: (Q2) the owner keeps it alive, as the caller promises.
@@ -138,25 +106,5 @@ impl<T> Hand<T> {
         own.set_bottom(last);
         Barrier::hold_compiler();
         own.calm.reaches(last) || own.take_back_noted(last)
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn at_nobodys_hand_nothing_can_be_pushed() {
-        static NOBODY: Nobody<Box<u32>> = Nobody::new();
-        let hand = NOBODY.hand();
-        for number in 0..3 {
-            // SAFETY: (Q2) it is nobody's.
-            let mark = unsafe { hand.mark() };
-            // SAFETY: (Q2) as above, and that is what it says.
-            let pushed = unsafe { hand.push_lazily(mark, Box::new(number)) };
-            assert!(matches!(pushed, Pushed::Not(item) if *item == number));
-            // SAFETY: (Q2) as above.
-            assert!(!unsafe { hand.take_back(mark) });
-        }
     }
 }
