@@ -21,6 +21,8 @@ pub(crate) const DEQUE_PUBLISH_RELAXED: Canary = Canary::new("deque publish rela
 pub(crate) const DEQUE_LIGHT_BARRIER_MISSING: Canary = Canary::new("deque light barrier missing");
 /// An exposing thief does not order its request before its look at the bottom.
 pub(crate) const DEQUE_HEAVY_BARRIER_MISSING: Canary = Canary::new("deque heavy barrier missing");
+/// A thief reads the bottom as the owner does, by a plain load.
+pub(crate) const DEQUE_BOTTOM_PLAIN: Canary = Canary::new("deque bottom plain");
 /// An exposing thief trusts the bottom that it saw before the barrier.
 pub(crate) const DEQUE_BOTTOM_NOT_REREAD: Canary = Canary::new("deque bottom not reread");
 /// The owner lowers the flag of a request after it has moved the split.

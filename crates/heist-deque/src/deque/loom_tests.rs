@@ -239,6 +239,12 @@ fn loom_q7_whoever_sees_the_index_sees_the_data() {
 }
 
 #[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_canary_bottom_plain() {
+    canary::DEQUE_BOTTOM_PLAIN.model(push_is_seen_with_its_data);
+}
+
+#[test]
 fn loom_q7_requests_in_a_row() {
     loom::model(requests_in_a_row);
 }

@@ -74,6 +74,9 @@ impl<T> Own<T> {
 
     /// The position after the newest item, for thieves, as the split word would have it.
     pub(super) fn bottom_seen(&self) -> u32 {
+        if canary::DEQUE_BOTTOM_PLAIN.sings() {
+            return self.bottom() as u32;
+        }
         // Acquire: pairs with the Release in set_bottom().
         self.place.bottom.load(Ordering::Acquire) as u32
     }
