@@ -83,6 +83,10 @@ fn list_shows_each_bench_with_its_runtimes() {
         (&["fork_join_fib", "tree_sum_1k", "tree_skewed_10m"], "[heist, rayon, chili, sequential]"),
         (&["quicksort", "mergesort", "nqueens", "matmul"], "[heist, rayon, chili, sequential]"),
         (&["tree_search", "mandelbrot", "prefix_sums"], "[heist, rayon, chili, sequential]"),
+        (
+            &["list_50ns", "list_5us", "pairs_50ns", "pairs_5us"],
+            "[heist, rayon, chili, sequential]",
+        ),
         (&["tick", "tick_p99", "tick_cpu"], "[heist, rayon, chili, sequential]"),
         (&["join_overhead"], "[heist, rayon, chili]"),
         (&["scope_spawn", "scope_tree", "tick_outside", "tick_bound"], "[heist, rayon]"),

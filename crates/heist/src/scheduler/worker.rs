@@ -456,6 +456,8 @@ impl Local {
         if self.scheduler.config.thread_per_core {
             return None;
         }
+        // Before it counts as searching: nobody is disturbed meanwhile, and others can be woken.
+        self.hold_back_from_search();
         if !self.is_searching.get() {
             if !self.scheduler.idle.start_search() {
                 return None;

@@ -3,6 +3,7 @@
 use heist::Yield;
 use heist::runtime::{Builder, Runtime};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 /// With so many workers, on threads that are called `mine`.
@@ -103,4 +104,43 @@ fn scopes_broadcast() {
         s.spawn_broadcast(|_, worker| call(worker.index(), worker.num_workers()));
     });
     assert_eq!(calls.into_inner(), 6);
+}
+
+/// W1: what a job has woken goes before the next job, which may block until that has run.
+#[test]
+fn w1_a_task_of_a_job_goes_before_the_next_job() {
+    let rt = fixed(1);
+    let handle = rt.handle().clone();
+    let (end, ended) = mpsc::channel();
+    rt.handle().spawn_detached(move || {
+        let (send, receive) = mpsc::channel();
+        handle.spawn(async move { send.send(()).unwrap() });
+        handle.spawn_detached(move || end.send(receive.recv()).unwrap());
+    });
+    assert_eq!(ended.recv(), Ok(Ok(())));
+}
+
+/// Who waits looks after each job that it runs meanwhile whether that is over: it does not go on to the next.
+#[test]
+fn who_waits_looks_after_each_job() {
+    let (a, b) = (fixed(1), fixed(1));
+    let has_gone_on = Arc::new(AtomicBool::new(false));
+    let (to_a, to_b) = (a.handle().clone(), b.handle().clone());
+    let next = Arc::clone(&has_gone_on);
+    let (begin, begun) = mpsc::channel();
+    let meanwhile = move || {
+        begin.send(()).unwrap();
+        // The other worker has done with what is waited for when it comes to this.
+        to_b.install(|| ());
+        to_a.spawn_detached(move || next.store(true, Ordering::Relaxed));
+    };
+    let had_gone_on = a.handle().install(|| {
+        let (a, begun) = (a.handle(), begun);
+        b.handle().install(move || {
+            a.spawn_detached(meanwhile);
+            begun.recv().unwrap();
+        });
+        has_gone_on.load(Ordering::Relaxed)
+    });
+    assert!(!had_gone_on);
 }

@@ -62,6 +62,20 @@ fn j5_nested_pairs_wait_for_each_other() {
     pairs(3, &Barrier::new(8));
 }
 
+/// Thieves leave alone what was too small for them, but not what comes after that and blocks.
+#[test]
+fn what_comes_after_many_small_jobs_is_taken_all_the_same() {
+    let rt = runtime(2);
+    rt.handle().install(|| {
+        for _ in 0..50 {
+            let sum: u64 = (0..1000).map(|n| heist::join(|| n, || 1)).map(|(a, b)| a + b).sum();
+            assert_eq!(sum, 500_500);
+            let barrier = Barrier::new(2);
+            heist::join(|| barrier.wait(), || barrier.wait());
+        }
+    });
+}
+
 /// J4: whatever panics, both closures are called, and the first one's panic wins.
 #[test]
 fn j4_the_first_panic_wins() {

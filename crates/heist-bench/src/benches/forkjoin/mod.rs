@@ -22,6 +22,7 @@ mod overhead;
 mod prefix;
 mod queens;
 mod quick;
+mod row;
 mod scope;
 mod search;
 mod shared;
@@ -44,6 +45,7 @@ pub fn benches() -> Vec<Bench> {
     benches.extend(tree::benches());
     benches.extend([quick::bench(), merge::bench(), queens::bench(), matmul::bench()]);
     benches.extend([search::bench(), mandelbrot::bench(), prefix::bench()]);
+    benches.extend(row::benches());
     benches.extend(scope::benches());
     benches.extend(tick::benches());
     benches.extend(mixed::benches());

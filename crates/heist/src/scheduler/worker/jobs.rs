@@ -1,5 +1,6 @@
 //! A worker's jobs: its deque, and when jobs have their turn.
 
+use self::thrift::Thrift;
 use super::credit::Credit;
 use super::{Entered, Local, Step, Worker};
 use crate::env::{Clock, Parker, turns};
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+mod thrift;
 mod waiting;
 
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
@@ -35,6 +37,7 @@ pub(super) struct Jobs {
     /// Where those of them lie that are of scopes.
     arena: Arena,
     credit: Credit,
+    thrift: Thrift,
     /// For how many pushes the bell has rung for nobody since a worker went to sleep, and how often one had.
     false_alarms: Cell<u32>,
     alarmed_at: Cell<u32>,
@@ -42,6 +45,8 @@ pub(super) struct Jobs {
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
     pub(super) is_at_one: Cell<bool>,
+    /// Whether its steps are in the middle of what waits for a job, as on fixed threads.
+    is_waiting: Cell<bool>,
     /// The worker's tick after the last one that was.
     ended_at: Cell<u32>,
     /// Whether that one was stolen.
@@ -62,10 +67,12 @@ impl Jobs {
             deque: UnsafeCell::new(deque),
             arena: Arena::new(),
             credit: Credit::new(),
+            thrift: Thrift::new(),
             false_alarms: Cell::new(0),
             alarmed_at: Cell::new(0),
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
+            is_waiting: Cell::new(false),
             ended_at: Cell::new(0),
             was_stolen: Cell::new(false),
             is_on_detour: Cell::new(false),
@@ -433,18 +440,21 @@ impl Local {
         self.jobs.was_stolen.set(first.victim().is_some());
     }
 
-    /// What it would come to next if it began a new step: another job of its own, or of who had the first one. Its seat is
-    /// offered all the time, and not taken back and offered again in between; that would cost more than a small job
-    /// does. Where seats are not offered, steps are those of one who waits for something, and looks after each.
+    /// What it would come to next if it began a new step: another job of its own, or of who had the first one. If its seat is offered, it is so
+    /// all the time, and not taken back and offered again in between; that would cost more than a small job
+    /// does. Who waits for something has to look after each.
     fn next_in_run(&self, first: Origin) -> Option<(Job, Origin)> {
-        if !self.scheduler.config.lends_seats() {
+        let is_offered = self.scheduler.config.lends_seats();
+        if self.jobs.is_waiting.get() || !is_offered && !self.is_fixed() {
             return None;
         }
         self.next_tick();
-        let is_undisturbed = !self.is_aside.get() && self.seat().is_left_to(self.number());
+        let is_left = || !self.is_aside.get() && self.seat().is_left_to(self.number());
+        let is_undisturbed = !is_offered || is_left();
         // Whatever comes before jobs, or would have been looked for in between (W1, F3), ends the run.
         let left = self.until_turn.get().checked_sub(1).filter(|_| is_undisturbed)?;
-        if self.remote().has_own() || self.scheduler.has_tasks() {
+        let has_own = self.remote().has_own() || self.remote().own.lifo.has_task();
+        if has_own || self.scheduler.has_tasks() {
             return None;
         }
         self.until_turn.set(left);
@@ -454,7 +464,7 @@ impl Local {
         match first {
             // What comes from outside goes before what others have.
             Origin::Stolen(victim) if self.scheduler.jobs.is_empty() => {
-                self.steal_job_of(victim).map(|job| (job, first))
+                self.steal_next_of(victim).map(|job| (job, first))
             }
             _ => None,
         }

@@ -15,15 +15,25 @@ impl Local {
             self.hold_place();
         }
         self.counters.jobs.add(1);
-        if matches!(origin, Origin::Stolen(victim) if victim != self.index) {
+        let victim = origin.victim().filter(|victim| *victim != self.index);
+        if victim.is_some() {
             self.counters.stolen_jobs.add(1);
             // Who waits for it will come for what it divides into.
             self.with_deque(deque::Owner::share_next);
         }
-        let Some(scribe) = &self.scribe else { return job.run(Some(self), origin) };
-        scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
+        let weighed = victim.filter(|_| job.is_framed());
+        if let Some(victim) = weighed {
+            self.jobs.thrift.begin(self.scheduler.remotes[victim].jobs.is_empty());
+        }
+        let scribe = self.scribe.as_ref();
+        scribe.inspect(|scribe| {
+            scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
+        });
         job.run(Some(self), origin);
-        scribe.note(EventKind::JobEnd);
+        scribe.inspect(|scribe| scribe.note(EventKind::JobEnd));
+        if weighed.is_some() {
+            self.jobs.thrift.weigh();
+        }
     }
 
     /// A job of a frame further down on this worker's own stack was taken out of the deque, not by its frame.
@@ -147,7 +157,9 @@ impl Local {
     pub(crate) fn step_while_waiting(&self) -> Option<Step> {
         // What runs now is in the middle of what waits.
         self.scribe.iter().for_each(|scribe| scribe.begin_pending());
+        let was_waiting = self.jobs.is_waiting.replace(true);
         let step = self.step();
+        self.jobs.is_waiting.set(was_waiting);
         debug_assert!(step != Step::Unseated, "a seat is lent though threads are fixed");
         (step != Step::Down).then_some(step)
     }
