@@ -20,6 +20,8 @@ const SPINS_PER_LOOK: u32 = 4;
 
 /// So often a thief looks whether who it has stolen from has something new. Guessed: who waited for what was stolen goes on within this time.
 const LOOKS: u32 = 12;
+/// After longer jobs it does not: beside them it does not show how long it takes to find the next. Guessed.
+const BRIEF: Duration = Duration::from_micros(8);
 
 /// What a worker knows of its thefts.
 pub(super) struct Thrift {
@@ -28,17 +30,25 @@ pub(super) struct Thrift {
     /// For how many spells the last theft has it hold back, and how many of them are left.
     pause: Cell<u32>,
     left: Cell<u32>,
+    /// Whether the last theft was weighed, and did not take long.
+    was_brief: Cell<bool>,
 }
 
 impl Thrift {
     pub(super) fn new() -> Self {
-        Thrift { at_it_since: Cell::new(None), pause: Cell::new(0), left: Cell::new(0) }
+        Thrift {
+            at_it_since: Cell::new(None),
+            pause: Cell::new(0),
+            left: Cell::new(0),
+            was_brief: Cell::new(false),
+        }
     }
 
     /// It begins with a job that it has stolen. Only if that was the last of its victim it is weighed: where there are others,
     /// many may be too small until there is a large one.
     pub(super) fn begin(&self, is_last: bool) {
         self.at_it_since.set(is_last.then(Clock::now));
+        self.was_brief.set(false);
         if !is_last {
             self.set_pause(0);
         }
@@ -47,7 +57,9 @@ impl Thrift {
     /// It has done with the last one, or got to where it waits for another thief.
     pub(super) fn weigh(&self) {
         let Some(begun) = self.at_it_since.take() else { return };
-        self.set_pause(match Clock::now().since(begun) < SHORT {
+        let took = Clock::now().since(begun);
+        self.was_brief.set(took < BRIEF);
+        self.set_pause(match took < SHORT {
             true => (2 * self.pause.get()).clamp(1, LONGEST),
             false => self.pause.get() / 2,
         });
@@ -89,13 +101,17 @@ impl Local {
         }
     }
 
-    /// A thief has done with its job, and comes for the next of the same worker. It waits for it a moment: who has waited for the last may fork again at
-    /// once. If it has to hold back, it has other things to do before.
+    /// A thief has done with its job, and comes for the next of the same worker. If that was a brief one it waits for it a moment: who has waited for the last may fork
+    /// again at once. If it has to hold back, it has other things to do before.
     pub(super) fn steal_next_of(&self, victim: usize) -> Option<Job> {
         if self.jobs.thrift.is_due() {
             return None;
         }
-        self.steal_job_of(victim).or_else(|| {
+        let next = self.steal_job_of(victim);
+        next.or_else(|| {
+            if !self.jobs.thrift.was_brief.get() {
+                return None;
+            }
             // A scope may be over.
             self.jobs.credit.settle();
             // Not before: here it looks at what its owner writes with each push.
@@ -152,6 +168,20 @@ mod tests {
         clock.advance(10 * SHORT);
         thrift.weigh();
         assert_eq!(thrift.left.take(), 1);
+    }
+
+    #[test]
+    fn only_after_brief_jobs_a_thief_waits_for_the_next() {
+        let (clock, thrift) = (StoppedClock::stop(), Thrift::new());
+        let was_brief_after = |takes| {
+            steal(&clock, &thrift, takes);
+            thrift.was_brief.get()
+        };
+        assert!(was_brief_after(BRIEF / 2));
+        assert!(!was_brief_after(BRIEF));
+        assert!(was_brief_after(Duration::ZERO));
+        thrift.begin(false);
+        assert!(!thrift.was_brief.get(), "there was more: the next one is there, or it is over");
     }
 
     #[test]
