@@ -109,8 +109,8 @@ fn wait_at_work(
             looks += 1;
             continue;
         }
-        if !local.hold_back(|| is_over() || local.is_called()) {
-            continue;
+        if !local.hold_back(|| is_over() || local.has_more_urgent()) && is_over() {
+            break;
         }
         match local.step_while_waiting() {
             None => return false,
@@ -140,7 +140,11 @@ pub(super) fn leapfrog(local: &Local, stolen: &Head, is_last_look: bool) -> Opti
         let Some(thief) = stolen.latch.thief() else {
             return local.take_left_job(is_last_look, |job| stolen.is_of(job));
         };
-        if !local.hold_back(|| stolen.latch.is_set() || local.is_called()) {
+        let has_reason = || match local.is_fixed() {
+            true => local.has_more_urgent(),
+            false => local.is_called(),
+        };
+        if !local.hold_back(|| stolen.latch.is_set() || has_reason()) {
             return None;
         }
         let detours = local.detours_of(thief)?;

@@ -313,6 +313,11 @@ impl Local {
         if let Some(end) = self.begin_rest() {
             return end;
         }
+        // Before it counts as searching: nobody is disturbed meanwhile, and others can be woken.
+        if !self.hold_back_from_search() {
+            // Back to what comes first (W1).
+            return Step::Ran;
+        }
         match self.search() {
             None => return Step::Idle,
             Some(Found::Task(task, source)) => self.run(task, source, &self.scheduler, Self::push),
@@ -456,8 +461,6 @@ impl Local {
         if self.scheduler.config.thread_per_core {
             return None;
         }
-        // Before it counts as searching: nobody is disturbed meanwhile, and others can be woken.
-        self.hold_back_from_search();
         if !self.is_searching.get() {
             if !self.scheduler.idle.start_search() {
                 return None;

@@ -23,7 +23,7 @@ pub fn benches() -> Vec<Bench> {
     vec![
         row(
             "list_50ns",
-            "a list: a join of 50 ns and the rest; per element",
+            "a list: a join of an element of 50 ns and the rest; per element",
             Shape::List,
             small,
             2000,
@@ -31,7 +31,7 @@ pub fn benches() -> Vec<Bench> {
         row("list_5us", "the same with 5 us", Shape::List, large, 200),
         row(
             "pairs_50ns",
-            "a loop of joins of two times 50 ns; per half",
+            "a loop of joins of two elements of 50 ns; per element",
             Shape::Pairs,
             small,
             4000,
@@ -108,15 +108,16 @@ fn pairs<P: Pool>(context: &mut P::Context<'_>, leaf: Spin, leaves: u64) -> u64 
 
 #[cfg(test)]
 mod tests {
-    use super::super::sides::Rayon;
+    use super::super::sides::{Heist, Rayon};
     use super::super::tests::outcome;
     use super::*;
 
     #[test]
     fn each_leaf_counts_once() {
         for shape in [Shape::List, Shape::Pairs] {
-            let plan = Plan::new(shape, Spin::of(Duration::ZERO), 10);
-            outcome::<Rayon, _>(Row::of(Arc::new(plan))).unwrap();
+            let plan = Arc::new(Plan::new(shape, Spin::of(Duration::ZERO), 10));
+            outcome::<Rayon, _>(Row::of(Arc::clone(&plan))).unwrap();
+            outcome::<Heist, _>(Row::of(plan)).unwrap();
         }
     }
 }

@@ -14,9 +14,11 @@ const SHORT: Duration = Duration::from_nanos(1250);
 /// meanwhile waits about as long as for a worker that has to be woken. Guessed.
 const LONGEST: u32 = 32;
 /// How often it looks in a spell whether there is a reason to end it, and how long it waits before each look, in turns of a spin loop: together
-/// about half a microsecond, where a turn takes 40 ns. Guessed.
+/// about half a microsecond, where a turn takes 40 ns; on some machines it takes a fifth of that. Guessed.
 const LOOKS_PER_SPELL: u32 = 4;
 const SPINS_PER_LOOK: u32 = 4;
+/// After so long it has held back for long enough, however few spells those were: threads that it has let run have kept its core. Guessed.
+const OVERDUE: Duration = Duration::from_micros(50);
 
 /// So often a thief looks whether who it has stolen from has something new. Guessed: who waited for what was stolen goes on within this time.
 const LOOKS: u32 = 12;
@@ -44,7 +46,12 @@ impl Thrift {
         }
     }
 
-    /// It begins with a job that it has stolen. Only if that was the last of its victim it is weighed: where there are others,
+    /// It begins with a job that it has stolen, and that nobody waits for.
+    pub(super) fn begin_other(&self) {
+        self.was_brief.set(false);
+    }
+
+    /// The same with one that somebody waits for. Only if that was the last of its victim it is weighed: where there are others,
     /// many may be too small until there is a large one.
     pub(super) fn begin(&self, is_last: bool) {
         self.at_it_since.set(is_last.then(Clock::now));
@@ -80,7 +87,9 @@ impl Local {
     /// Before it steals a job: waits, if the last ones were not worth it. `false`: that was ended by a `reason`, and it should look at that first.
     pub(crate) fn hold_back(&self, reason: impl Fn() -> bool) -> bool {
         self.jobs.thrift.weigh();
-        for _ in 0..self.jobs.thrift.left.take() {
+        let spells = self.jobs.thrift.left.take();
+        let begun = (spells > 0).then(Clock::now);
+        for _ in 0..spells {
             for _ in 0..LOOKS_PER_SPELL {
                 if reason() {
                     return false;
@@ -89,16 +98,23 @@ impl Local {
             }
             // Perhaps it has the core of the one that it leaves alone.
             std::thread::yield_now();
+            if begun.is_some_and(|begun| Clock::now().since(begun) > OVERDUE) {
+                break;
+            }
         }
         true
     }
 
-    /// The same for who looks for anything at all, and would have others wait for it.
-    pub(in crate::scheduler::worker) fn hold_back_from_search(&self) {
-        // In the middle of a wait there would be a reason more, and it has held back before.
-        if !self.jobs.is_waiting.get() {
-            self.hold_back(|| self.remote().has_own() || self.scheduler.has_work_but_in_deques());
-        }
+    /// The same for who looks for anything at all. Not in the middle of a wait, where it has held back before, nor where others count on it, or it takes no jobs.
+    pub(in crate::scheduler::worker) fn hold_back_from_search(&self) -> bool {
+        let is_free = self.takes_jobs() && !self.is_searching.get() && !self.jobs.is_waiting.get();
+        !is_free || self.hold_back(|| self.has_more_urgent())
+    }
+
+    /// Whether there is anything for it to do but what is in the deques of others.
+    pub(crate) fn has_more_urgent(&self) -> bool {
+        let has_own = self.remote().has_own() || self.remote().own.lifo.has_task();
+        has_own || self.scheduler.has_work_but_in_deques()
     }
 
     /// A thief has done with its job, and comes for the next of the same worker. If that was a brief one it waits for it a moment: who has waited for the last may fork

@@ -16,14 +16,17 @@ impl Local {
         }
         self.counters.jobs.add(1);
         let victim = origin.victim().filter(|victim| *victim != self.index);
+        let weighed = victim.filter(|_| job.is_framed());
         if victim.is_some() {
             self.counters.stolen_jobs.add(1);
             // Who waits for it will come for what it divides into.
             self.with_deque(deque::Owner::share_next);
-        }
-        let weighed = victim.filter(|_| job.is_framed());
-        if let Some(victim) = weighed {
-            self.jobs.thrift.begin(self.scheduler.remotes[victim].jobs.is_empty());
+            match weighed {
+                Some(victim) => {
+                    self.jobs.thrift.begin(self.scheduler.remotes[victim].jobs.is_empty());
+                }
+                None => self.jobs.thrift.begin_other(),
+            }
         }
         let scribe = self.scribe.as_ref();
         scribe.inspect(|scribe| {
