@@ -63,13 +63,10 @@ impl Thrift {
         let Some(begun) = self.at_it_since.take() else { return };
         let took = Clock::now().since(begun);
         self.was_brief.set(took < BRIEF);
-        self.set_pause(match took < SHORT {
+        let spells = match took < SHORT {
             true => (2 * self.pause.get()).clamp(1, LONGEST),
             false => self.pause.get() / 2,
-        });
-    }
-
-    fn set_pause(&self, spells: u32) {
+        };
         self.pause.set(spells);
         self.left.set(spells);
     }
@@ -121,17 +118,15 @@ impl Local {
             return None;
         }
         let next = self.steal_job_of(victim);
-        next.or_else(|| {
-            if !self.jobs.thrift.was_brief.get() {
-                return None;
-            }
-            // A scope may be over.
-            self.jobs.credit.settle();
-            // Not before: here it looks at what its owner writes with each push.
-            let jobs = &self.scheduler.remotes[victim].jobs;
-            (0..LOOKS).take_while(|_| jobs.is_empty()).for_each(|_| std::hint::spin_loop());
-            self.steal_job_of(victim)
-        })
+        if next.is_some() || !self.jobs.thrift.was_brief.get() {
+            return next;
+        }
+        // A scope may be over.
+        self.jobs.credit.settle();
+        // Not before: here it looks at what its owner writes with each push.
+        let jobs = &self.scheduler.remotes[victim].jobs;
+        (0..LOOKS).take_while(|_| jobs.is_empty()).for_each(|_| std::hint::spin_loop());
+        self.steal_job_of(victim)
     }
 }
 
