@@ -278,7 +278,7 @@ impl Local {
         }
     }
 
-    /// One tick: finds a task in the order of W1, and runs it. Never waits (W7).
+    /// One tick: finds a task in the order of W1, and runs it. Never waits for long (W7).
     pub(crate) fn step(&self) -> Step {
         if let Some(end) = self.begin_step() {
             return end;

@@ -113,7 +113,7 @@ impl Local {
 
     /// A thief has done with its job, and comes for the next of the same worker. If that was a brief one it waits for it a moment: who has waited for the last may fork
     /// again at once. If it has to hold back, it has other things to do before.
-    pub(super) fn steal_next_of(&self, victim: usize) -> Option<Job> {
+    pub(in crate::scheduler::worker) fn steal_next_of(&self, victim: usize) -> Option<Job> {
         if self.jobs.thrift.is_due() {
             return None;
         }
@@ -139,6 +139,13 @@ mod tests {
         thrift.begin(true);
         clock.advance(takes);
         thrift.weigh();
+    }
+
+    impl Local {
+        /// As if it had stolen what was too small.
+        pub(in crate::scheduler::worker) fn steal_crumb(&self, clock: &StoppedClock) {
+            steal(clock, &self.jobs.thrift, Duration::ZERO);
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Who runs what, in which order and in what portions, step by step (W1–W4, W6, I2, L4, L5, F3, Q5).
 
 use super::*;
+use crate::env::StoppedClock;
 use crate::runtime::Handle;
+use crate::scheduler::jobs::{self, Origin};
 use std::sync::{Arc, Mutex};
 
 /// Which task ran on which worker, in order.
@@ -519,4 +521,35 @@ fn l5_a_spare_comes_while_jobs_are_refused() {
     stage.shut_down();
     assert_eq!(IS_SPARE_TO_BE_HAD.get(), Some(true));
     assert!(stage.scheduler.spares.take(&stage.scheduler).is_none());
+}
+
+/// W1: who holds back from stealing jobs goes back to what comes before them.
+#[test]
+fn w1_what_comes_before_jobs_ends_a_pause_of_thieves() {
+    let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
+    let stage = &*stage;
+    stage.in_step(0, |local| {
+        assert!(local.hold_back_from_search());
+        local.steal_crumb(&clock);
+        assert!(local.hold_back_from_search(), "nothing has come meanwhile");
+        local.steal_crumb(&clock);
+        // To its own slot.
+        drop(stage.spawn(async {}));
+        assert!(!local.hold_back_from_search());
+        assert!(local.hold_back_from_search(), "once");
+    });
+}
+
+/// In a run of stolen jobs nobody waits until it may steal again: there is something else to do before.
+#[test]
+fn a_run_ends_where_its_thief_has_to_hold_back() {
+    let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
+    stage.in_step(1, |local| local.push_job(jobs::nothing()));
+    stage.in_step(0, |local| {
+        local.steal_crumb(&clock);
+        assert!(local.steal_next_of(1).is_none());
+        assert!(local.hold_back_from_search());
+        let job = local.steal_next_of(1).unwrap();
+        local.run_job(job, Origin::Stolen(1));
+    });
 }
