@@ -312,7 +312,7 @@ impl Idle {
         true
     }
 
-    /// A worker begins to search, however many others do: it was called.
+    /// A worker begins to search, however many others do: it was called, or is back.
     pub(super) fn join_search(&self) {
         // Relaxed: as in start_search().
         self.counts.fetch_add(ONE_SEARCHING, Ordering::Relaxed);
@@ -325,6 +325,17 @@ impl Idle {
         let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::AcqRel));
         debug_assert!(before.searching() > 0);
         if before.searching() == 1 { self.wake_one() } else { None }
+    }
+
+    /// A searcher is `away`, perhaps for long: others can be woken meanwhile. Then it goes on searching.
+    pub(super) fn while_away(&self, away: impl FnOnce()) {
+        // Relaxed: who has seen a searcher relies on what it finds when it is back, or on its last look, behind the barrier in sleep().
+        let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::Relaxed));
+        debug_assert!(before.searching() > 0);
+        away();
+        if !canary::IDLE_NO_RETURN.sings() {
+            self.join_search();
+        }
     }
 
     /// Who does not search any more makes sure that it sees what was published while it did: the submitters relied on it.
@@ -397,7 +408,8 @@ impl Idle {
         self.sleepers.set(index);
         let change = ONE_IDLE.wrapping_sub(if was_searching { ONE_SEARCHING } else { 0 });
         // AcqRel: pairs with the AcqRel in wake_one().
-        self.counts.fetch_add(change, Ordering::AcqRel);
+        let before = Counts(self.counts.fetch_add(change, Ordering::AcqRel));
+        debug_assert!(!was_searching || before.searching() > 0);
         if !canary::IDLE_BELL_NO_FENCE.sings() && !canary::IDLE_NO_HEAVY_BARRIER.sings() {
             // SeqCst: pairs with the fence in is_rung_for().
             fence(Ordering::SeqCst);

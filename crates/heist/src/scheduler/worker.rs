@@ -73,8 +73,10 @@ pub(crate) struct Local {
     /// When it was done with its last job and had nothing else, and whether it was woken soon after that.
     rests_since: Cell<Clock>,
     rests_briefly: Cell<bool>,
-    /// Whether it counts as searching. Its tick is odd then.
+    /// Whether it counts as searching, if it is not away. Its tick is odd then.
     is_searching: Cell<bool>,
+    /// Whether another thread ran on its core the last time that it let others run, as a searcher.
+    shares_core: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
     is_aside: Cell<bool>,
     core: RefCell<Core>,
@@ -172,6 +174,7 @@ impl Worker {
                 rests_since: Cell::new(Clock::now()),
                 rests_briefly: Cell::new(true),
                 is_searching: Cell::new(false),
+                shares_core: Cell::new(false),
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 jobs: Jobs::new(queues.jobs),

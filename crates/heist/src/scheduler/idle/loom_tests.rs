@@ -70,7 +70,11 @@ impl Scene {
 
     /// Works until it has taken one task.
     fn work(&self, index: usize) {
-        let mut is_searching = false;
+        self.work_on(index, false);
+    }
+
+    /// The same for who searches, perhaps.
+    fn work_on(&self, index: usize, mut is_searching: bool) {
         loop {
             if self.take() {
                 if is_searching {
@@ -118,6 +122,33 @@ fn loom_i2_the_last_searcher_wakes_another() {
         scene.submit();
         workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
+}
+
+/// The same, and the first of them searches, and is away for a moment: what is submitted meanwhile is left to the other, what was
+/// before to the searcher.
+fn a_searcher_is_away() {
+    let scene = Scene::new(2);
+    assert!(scene.idle.start_search());
+    let searcher = thread::spawn(move || {
+        scene.idle.while_away(thread::yield_now);
+        scene.work_on(0, true);
+    });
+    let other = thread::spawn(move || scene.work(1));
+    scene.submit();
+    scene.submit();
+    searcher.join().unwrap();
+    other.join().unwrap();
+}
+
+#[test]
+fn loom_i2_a_searcher_that_was_away_wakes_another() {
+    two_preemptions().check(a_searcher_is_away);
+}
+
+#[test]
+#[should_panic(expected = "searching() > 0")]
+fn loom_canary_no_return() {
+    canary::IDLE_NO_RETURN.model_with(&two_preemptions(), a_searcher_is_away);
 }
 
 /// The runtime goes down while a worker goes to sleep, and another has left as a searcher.

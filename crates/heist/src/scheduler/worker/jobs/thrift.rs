@@ -99,6 +99,11 @@ impl Local {
         true
     }
 
+    /// Whether what it stole the last times was too small.
+    pub(in crate::scheduler::worker) fn is_thrifty(&self) -> bool {
+        self.jobs.thrift.pause.get() > 0
+    }
+
     /// The same for who looks for anything at all. Not in the middle of a wait, where it has held back before, nor where others count on it, or it takes no jobs.
     pub(in crate::scheduler::worker) fn hold_back_from_search(&self) -> bool {
         let is_free = self.takes_jobs() && !self.is_searching.get() && !self.jobs.is_waiting.get();

@@ -553,3 +553,27 @@ fn a_run_ends_where_its_thief_has_to_hold_back() {
         local.run_job(job, Origin::Stolen(1));
     });
 }
+
+/// I1: a searcher that gives its core away, for nobody knows how long, is not counted on while somebody sleeps; it is where nobody does, where
+/// it has the core to itself, and where there is nothing worth another's coming.
+#[test]
+fn i1_who_searches_without_a_core_of_its_own_does_not_count() {
+    let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
+    let searchers_while_away = |local: &Local, shares_core: bool| {
+        local.shares_core.set(shares_core);
+        let mut searching = 0;
+        local.count_on_others(|| searching = local.scheduler.idle.searching());
+        assert_eq!(local.scheduler.idle.searching(), 1, "it is back");
+        searching
+    };
+    stage.in_step(0, |local| {
+        assert!(local.scheduler.idle.start_search());
+        local.is_searching.set(true);
+        assert_eq!(searchers_while_away(local, true), 1, "nobody sleeps");
+        assert_eq!(local.scheduler.idle.sleep(1, false, || false, || false), None);
+        assert_eq!(searchers_while_away(local, true), 0);
+        assert_eq!(searchers_while_away(local, false), 1, "nobody else wants the core");
+        local.steal_crumb(&clock);
+        assert_eq!(searchers_while_away(local, true), 1, "nobody should come for crumbs");
+    });
+}
