@@ -327,12 +327,16 @@ impl Idle {
         if before.searching() == 1 { self.wake_one() } else { None }
     }
 
-    /// A searcher is `away`, perhaps for long: others can be woken meanwhile. Then it goes on searching.
-    pub(super) fn while_away(&self, away: impl FnOnce()) {
-        // Relaxed: who has seen a searcher relies on what it finds when it is back, or on its last look, behind the barrier in sleep().
+    /// A searcher is `away`, perhaps for long: others can be woken meanwhile. Then it goes on searching. It does not leave if there is work by
+    /// now: who has submitted that has seen a searcher, perhaps.
+    pub(super) fn while_away(&self, has_work: impl FnOnce() -> bool, away: impl FnOnce()) {
+        // Relaxed: ordered before the look by the barrier, which pairs with the light one in is_anybody_free().
         let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::Relaxed));
         debug_assert!(before.searching() > 0);
-        away();
+        let may_leave = || self.barrier.heavy() && !has_work();
+        if canary::IDLE_NO_LOOK_BEFORE_AWAY.sings() || may_leave() {
+            away();
+        }
         if !canary::IDLE_NO_RETURN.sings() {
             self.join_search();
         }
@@ -452,6 +456,12 @@ impl Idle {
     /// Whether all are.
     pub(super) fn are_all_idle(&self) -> bool {
         Counts(self.counts.load(Ordering::Relaxed)).idle() == self.workers
+    }
+
+    /// As if workers had slept often.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn make_sleep_cheap(&self) {
+        self.barrier.set_even(true);
     }
 
     /// How many search, and how many are idle.

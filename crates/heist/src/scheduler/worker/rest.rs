@@ -159,11 +159,13 @@ impl Local {
     }
 
     /// Who shares its core may be `away` for as long as the others on it please, and while it counts as searching nobody is woken: so it
-    /// does not, if somebody sleeps who could come in its place. Unless what it stole the last times was too small: then nobody should.
+    /// does not, if somebody sleeps who could come in its place. Unless what it stole the last times was too small: then nobody should. Nor where
+    /// a sleep costs a call, and so would this: there they are rare.
     pub(super) fn count_on_others(&self, away: impl FnOnce()) {
-        let shared = &self.scheduler;
-        if self.shares_core.get() && !self.is_thrifty() && shared.idle.is_any_idle() {
-            shared.idle.while_away(away);
+        let (shared, idle) = (&self.scheduler, &self.scheduler.idle);
+        let may_leave = self.shares_core.get() && !self.is_thrifty();
+        if may_leave && idle.is_any_idle() && !idle.is_sleep_dear() {
+            idle.while_away(|| shared.has_work(), away);
             // Meanwhile those at jobs may have found that nobody is free.
             shared.nudge();
         } else {

@@ -561,19 +561,48 @@ fn i1_who_searches_without_a_core_of_its_own_does_not_count() {
     let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
     let searchers_while_away = |local: &Local, shares_core: bool| {
         local.shares_core.set(shares_core);
-        let mut searching = 0;
-        local.count_on_others(|| searching = local.scheduler.idle.searching());
+        let mut searching = None;
+        local.count_on_others(|| searching = Some(local.scheduler.idle.searching()));
         assert_eq!(local.scheduler.idle.searching(), 1, "it is back");
         searching
     };
     stage.in_step(0, |local| {
-        assert!(local.scheduler.idle.start_search());
+        let idle = &local.scheduler.idle;
+        assert!(idle.start_search());
         local.is_searching.set(true);
-        assert_eq!(searchers_while_away(local, true), 1, "nobody sleeps");
-        assert_eq!(local.scheduler.idle.sleep(1, false, || false, || false), None);
-        assert_eq!(searchers_while_away(local, true), 0);
-        assert_eq!(searchers_while_away(local, false), 1, "nobody else wants the core");
+        idle.make_sleep_cheap();
+        assert_eq!(searchers_while_away(local, true), Some(1), "nobody sleeps");
+        assert_eq!(idle.sleep(1, false, || false, || false), None);
+        assert_eq!(searchers_while_away(local, true), Some(0));
+        assert_eq!(searchers_while_away(local, false), Some(1), "nobody else wants the core");
+        local.shares_core.set(true);
+        local.give_way();
+        assert!(!local.shares_core.get(), "no time has passed");
+    });
+    stage.in_step(1, |local| local.push_job(jobs::nothing()));
+    stage.in_step(0, |local| {
+        assert_eq!(searchers_while_away(local, true), None, "there is work by now: it stays");
         local.steal_crumb(&clock);
-        assert_eq!(searchers_while_away(local, true), 1, "nobody should come for crumbs");
+        assert_eq!(searchers_while_away(local, true), Some(1), "nobody should come for crumbs");
+    });
+}
+
+/// Those at jobs who found nobody free while a searcher was away are told when it is back.
+#[test]
+fn a_searcher_that_is_back_nudges() {
+    let (_clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
+    stage.in_step(0, |local| {
+        let idle = &local.scheduler.idle;
+        assert!(idle.start_search());
+        idle.make_sleep_cheap();
+        assert_eq!(idle.sleep(1, false, || false, || false), None);
+        local.shares_core.set(true);
+        local.count_on_others(|| {
+            assert_eq!(idle.wake_one(), Some(1));
+            assert_eq!(idle.stop_search(), None);
+            assert!(!idle.is_rung_for(|| true, || unreachable!("nobody is free")));
+        });
+        assert!(!idle.is_nudge_needed());
+        idle.stop_search();
     });
 }
