@@ -17,7 +17,7 @@ mod histogram;
 mod stalls;
 mod worker;
 
-pub(crate) use forced_yields::{Outside, budget_forced_yield, count_outside};
+pub(crate) use forced_yields::{budget_forced_yield, count_at};
 pub use histogram::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };

@@ -1,58 +1,40 @@
 //! Which counter a thread's budget-forced yields belong to.
 //!
-//! Where the budget runs out nothing is known of workers. So a thread says beforehand what it is:
-//! a worker, or one that waits in `block_on`.
+//! Where the budget runs out nothing is known of workers. So a thread says beforehand where they are
+//! counted: with its worker's, or with those of all that wait in `block_on`.
 
-use super::{SharedCounter, WorkerCounters};
-use std::cell::RefCell;
+use super::SharedCounter;
+use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::Arc;
-
-/// What threads that are no workers count.
-#[derive(Debug, Default)]
-pub(crate) struct Outside {
-    pub(crate) budget_yields: SharedCounter,
-}
-
-pub(super) enum Place {
-    Worker(Arc<WorkerCounters>),
-    Outside(Arc<Outside>),
-}
+use std::ptr;
 
 thread_local! {
-    static HERE: RefCell<Option<Place>> = const { RefCell::new(None) };
+    static HERE: Cell<*const SharedCounter> = const { Cell::new(ptr::null()) };
 }
 
-/// Puts back what the thread was before. Not Send: it belongs to its thread.
-pub(crate) struct Counting {
-    before: Option<Place>,
-    _thread: PhantomData<*const ()>,
+/// Puts back what was there before. Not Send: it belongs to its thread.
+pub(crate) struct Counting<'a> {
+    before: *const SharedCounter,
+    _counter: PhantomData<&'a SharedCounter>,
 }
 
-pub(super) fn count_at(place: Place) -> Counting {
-    // On a thread that is ending nothing is counted any more.
-    let before = HERE.try_with(|here| here.replace(Some(place))).ok().flatten();
-    Counting { before, _thread: PhantomData }
+/// The calling thread's are counted here, for as long as what is returned lives.
+pub(crate) fn count_at(counter: &SharedCounter) -> Counting<'_> {
+    Counting { before: HERE.replace(counter), _counter: PhantomData }
 }
 
-/// The calling thread waits in `block_on`, for as long as what is returned lives.
-pub(crate) fn count_outside(outside: &Arc<Outside>) -> Counting {
-    count_at(Place::Outside(Arc::clone(outside)))
-}
-
-impl Drop for Counting {
+impl Drop for Counting<'_> {
     fn drop(&mut self) {
-        let _ = HERE.try_with(|here| here.replace(self.before.take()));
+        HERE.set(self.before);
     }
 }
 
 /// A poll on this thread was cut short for want of budget.
 #[cold]
 pub(crate) fn budget_forced_yield() {
-    // A thread that is ending has no budget either.
-    let _ = HERE.try_with(|here| match &*here.borrow() {
-        Some(Place::Worker(counters)) => counters.budget_yields.add(1),
-        Some(Place::Outside(counters)) => counters.budget_yields.add(1),
-        None => {}
-    });
+    // SAFETY: (type) it comes from a `Counting`, which borrows the counter, stays on its thread, and puts back what was
+    // there before when it is dropped.
+    if let Some(counter) = unsafe { HERE.get().as_ref() } {
+        counter.add(1);
+    }
 }

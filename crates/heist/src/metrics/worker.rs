@@ -1,13 +1,13 @@
 //! What is counted for each worker.
 
 use super::busy::Busy;
-use super::forced_yields::{Counting, Place, count_at};
+use super::forced_yields::{Counting, count_at};
 use super::histogram::{Histogram, HistogramConfiguration};
 use super::{Counter, SharedCounter};
 use crate::env::Clock;
 use crossbeam_utils::CachePadded;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(crate) struct Counters {
     pub(crate) jobs: Counter,
     pub(crate) stolen_jobs: Counter,
     pub(crate) overflows: Counter,
-    pub(crate) budget_yields: Counter,
+    pub(crate) budget_yields: SharedCounter,
     /// Odd while it is parked.
     pub(crate) parks_and_unparks: Counter,
     pub(crate) wakeups: Counter,
@@ -73,22 +73,25 @@ impl WorkerCounters {
         WorkerCounters(CachePadded::new(Counters { poll_times, ..Counters::default() }))
     }
 
-    /// The calling thread runs the worker, for as long as what is returned lives.
-    pub(crate) fn run_here(self: &Arc<Self>, now: Clock) -> OnThread {
+    /// The calling thread is the one that runs the worker, until another says so.
+    pub(crate) fn run_by_this_thread(&self) {
         *self.lock_thread() = Some(thread::current().id());
+    }
+
+    /// The calling thread runs the worker, for as long as what is returned lives.
+    pub(crate) fn run_here(&self, now: Clock) -> OnThread<'_> {
         self.busy.begin(now);
-        let _counting = count_at(Place::Worker(Arc::clone(self)));
-        OnThread { counters: Arc::clone(self), _counting }
+        OnThread { counters: self, _counting: count_at(&self.budget_yields) }
     }
 }
 
 /// A worker is on a thread.
-pub(crate) struct OnThread {
-    counters: Arc<WorkerCounters>,
-    _counting: Counting,
+pub(crate) struct OnThread<'a> {
+    counters: &'a WorkerCounters,
+    _counting: Counting<'a>,
 }
 
-impl Drop for OnThread {
+impl Drop for OnThread<'_> {
     fn drop(&mut self) {
         self.counters.busy.end(Clock::now());
     }

@@ -1,13 +1,13 @@
 //! The flavour without worker threads: tasks run on whatever thread waits in `block_on`.
 
-use super::block_on::Unpark;
-use crate::scheduler::Worker;
+use super::block_on::{Unpark, Waiter};
+use crate::scheduler::{Driven, Worker};
 use crate::task::coop;
 use std::fmt;
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
 /// The one worker, and the threads that would like to run it.
 ///
@@ -19,7 +19,7 @@ pub(super) struct Driver {
 }
 
 struct Seat {
-    worker: Option<Worker>,
+    worker: Option<Box<Driven>>,
     waiting: Vec<Arc<Unpark>>,
 }
 
@@ -31,25 +31,36 @@ impl fmt::Debug for Driver {
 
 impl Driver {
     pub(super) fn new(worker: Worker) -> Self {
-        Driver { seat: Mutex::new(Seat { worker: Some(worker), waiting: Vec::new() }) }
+        let worker = Some(Box::new(Driven::new(worker)));
+        Driver { seat: Mutex::new(Seat { worker, waiting: Vec::new() }) }
     }
 
     /// Runs `future` on this thread, and tasks beside it if nobody else does.
     pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
-        let mut future = pin!(future);
-        let unpark = Arc::new(Unpark::new());
-        let waker = Waker::from(unpark.clone());
-        let mut cx = Context::from_waker(&waker);
-        loop {
-            if let Some(seated) = Seated::take(self, &unpark) {
-                return seated.worker().drive(future.as_mut());
-            }
-            if let Poll::Ready(output) = coop::with_fresh_budget(|| future.as_mut().poll(&mut cx)) {
-                self.lock().waiting.retain(|other| !Arc::ptr_eq(other, &unpark));
-                return output;
-            }
-            unpark.park();
+        let future = pin!(future);
+        match Seated::take(self) {
+            Some(seated) => seated.worker().run(future),
+            None => self.block_on_beside(future),
         }
+    }
+
+    /// Somebody else runs tasks. They are this thread's business as soon as that one has left.
+    #[cold]
+    fn block_on_beside<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
+        Waiter::with(|waiter| {
+            let (unpark, mut cx) = (waiter.unpark(), waiter.context());
+            loop {
+                if let Some(seated) = Seated::take_or_wait(self, unpark) {
+                    return seated.worker().run(future);
+                }
+                let poll = coop::with_fresh_budget(|| future.as_mut().poll(&mut cx));
+                if let Poll::Ready(output) = poll {
+                    self.lock().waiting.retain(|other| !Arc::ptr_eq(other, unpark));
+                    return output;
+                }
+                waiter.park();
+            }
+        })
     }
 
     /// Cancels what is left in the worker's queues.
@@ -67,24 +78,28 @@ impl Driver {
 /// A thread that has the worker; gives it back at the end, also when it unwinds.
 struct Seated<'a> {
     driver: &'a Driver,
-    worker: Option<Worker>,
+    worker: Option<Box<Driven>>,
 }
 
 impl<'a> Seated<'a> {
-    /// Takes the worker; or `None`, and then `unpark` is woken when it is free.
-    fn take(driver: &'a Driver, unpark: &Arc<Unpark>) -> Option<Self> {
-        let mut seat = driver.lock();
-        seat.waiting.retain(|other| !Arc::ptr_eq(other, unpark));
-        match seat.worker.take() {
-            Some(worker) => Some(Seated { driver, worker: Some(worker) }),
-            None => {
-                seat.waiting.push(unpark.clone());
-                None
-            }
-        }
+    fn take(driver: &'a Driver) -> Option<Self> {
+        let worker = driver.lock().worker.take()?;
+        Some(Seated { driver, worker: Some(worker) })
     }
 
-    fn worker(&self) -> &Worker {
+    /// Takes the worker; or `None`, and then `unpark` is woken when it is free.
+    fn take_or_wait(driver: &'a Driver, unpark: &Arc<Unpark>) -> Option<Self> {
+        let mut seat = driver.lock();
+        seat.waiting.retain(|other| !Arc::ptr_eq(other, unpark));
+        let worker = seat.worker.take();
+        if worker.is_none() {
+            seat.waiting.push(unpark.clone());
+            return None;
+        }
+        Some(Seated { driver, worker })
+    }
+
+    fn worker(&self) -> &Driven {
         self.worker.as_ref().expect("given back in drop only")
     }
 }

@@ -158,7 +158,7 @@ impl Handle {
         let _aside = block_in_place::step_aside(api, "await the future instead");
         let _entered = context::enter(self);
         let _polling = context::Polling::begin();
-        let _counting = metrics::count_outside(&self.scheduler.outside);
+        let _counting = metrics::count_at(&self.scheduler.outside_budget_yields);
         // What a LocalSet runs here is written down here.
         let _here = trace::enter(self.scheduler.recorder(), None);
         wait()

@@ -109,7 +109,7 @@ impl Shared {
     }
 
     pub(crate) fn budget_forced_yields(&self) -> u64 {
-        self.sum(|counters| counters.budget_yields.get()) + self.outside.budget_yields.get()
+        self.sum(|counters| counters.budget_yields.get()) + self.outside_budget_yields.get()
     }
 
     fn sum_lanes(&self, count: impl Fn(&Lane<Scheduler>) -> u64) -> u64 {

@@ -17,7 +17,7 @@ use crate::canary;
 use crate::console;
 use crate::env::companion::Companion;
 use crate::env::{Parker, log};
-use crate::metrics::{HistogramConfiguration, Outside, SharedCounter, Stalls};
+use crate::metrics::{HistogramConfiguration, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
 use crate::task::tracker::Tracker;
@@ -127,8 +127,8 @@ pub(crate) struct Shared {
     /// shutdown.
     at_work: AtomicUsize,
     pub(crate) blocking: Blocking,
-    /// What threads that are no workers count.
-    pub(crate) outside: Arc<Outside>,
+    /// Polls that were cut short in `block_on`, on threads that are no workers.
+    pub(crate) outside_budget_yields: SharedCounter,
     pub(crate) stalls: Stalls,
     pub(crate) companion: Companion,
     is_down: AtomicBool,
@@ -175,7 +175,7 @@ impl Scheduler {
             leftovers: Leftovers::new(),
             at_work: AtomicUsize::new(config.workers + 1),
             blocking: Blocking::new(config.blocking.clone()),
-            outside: Arc::default(),
+            outside_budget_yields: SharedCounter::default(),
             stalls: Stalls::default(),
             companion: Default::default(),
             is_down: AtomicBool::new(false),

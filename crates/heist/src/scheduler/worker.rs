@@ -17,12 +17,13 @@ use super::remotes::{Queues, Remote};
 use super::shared::{Runnable, Scheduler, Shared};
 use super::steal::{Found, Search};
 use crate::canary;
-use crate::env::Clock;
+use crate::env::{Clock, this_thread};
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList};
 use crate::trace::{self, EventKind, PollSource, Scribe};
 pub(crate) use credit::Settle;
+pub(crate) use drive::Driven;
 use heist_deque::ring::{self, Full};
 pub(crate) use here::{hand_here, here, with_here};
 pub(crate) use jobs::Hand;
@@ -61,6 +62,8 @@ pub(crate) struct Local {
     index: usize,
     /// Where it sits, or sat last: what lets it run.
     seat: Cell<usize>,
+    /// The number of the thread that it is on, or was; none is 0.
+    thread: Cell<u64>,
     /// Changes with each step; what others see of it is in its remote.
     tick: Cell<u32>,
     awake: Awake,
@@ -166,6 +169,7 @@ impl Worker {
                 pinned,
                 index,
                 seat: Cell::new(index),
+                thread: Cell::new(0),
                 tick: Cell::new(1),
                 awake: Awake::default(),
                 until_turn: Cell::new(0),
@@ -232,7 +236,7 @@ impl Worker {
 struct Entered<'a> {
     local: &'a Local,
     outer: *const Local,
-    _on_thread: OnThread,
+    _on_thread: OnThread<'a>,
     _here: trace::Here,
     _sits: Option<Sits<'a>>,
 }
@@ -243,7 +247,7 @@ impl<'a> Entered<'a> {
         let outer = unsafe { here::replace(local) };
         let now = Clock::now();
         local.core.borrow_mut().pace.rested(now);
-        local.remote().run_here();
+        local.come_to_thread();
         let reactors = local.scheduler.config.reactors.as_ref();
         Entered {
             local,
@@ -264,6 +268,15 @@ impl Drop for Entered<'_> {
 }
 
 impl Local {
+    /// Says on which thread it is. Some come to the same again and again.
+    fn come_to_thread(&self) {
+        let thread = this_thread();
+        if self.thread.replace(thread) != thread {
+            self.remote().run_here();
+            self.counters.run_by_this_thread();
+        }
+    }
+
     /// Whether all that is spawned here is pinned here.
     #[inline]
     fn keeps_all(&self) -> bool {
@@ -283,35 +296,37 @@ impl Local {
 
     /// One tick: finds a task in the order of W1, and runs it. Never waits for long (W7).
     pub(crate) fn step(&self) -> Step {
+        self.step_here().unwrap_or_else(|| self.step_elsewhere())
+    }
+
+    /// The first half of a tick. `None`: there is nothing that nobody has to be robbed for.
+    #[inline(always)]
+    fn step_here(&self) -> Option<Step> {
         if let Some(end) = self.begin_step() {
-            return end;
+            return Some(end);
         }
         self.turn_reactor_in_time();
         if self.has_pinned() && self.step_pinned() {
-            return Step::Ran;
+            return Some(Step::Ran);
         }
         if self.is_turn_of_jobs() && self.step_job_in_turn() {
-            return Step::Ran;
+            return Some(Step::Ran);
         }
         let mut task = self.next();
         if task.is_none() {
             if self.step_job() {
-                return Step::Ran;
+                return Some(Step::Ran);
             }
             if self.turn_reactor_when_dry() {
                 task = self.take_own(&mut self.core.borrow_mut());
             }
         }
-        match task {
-            None => self.step_elsewhere(),
-            Some((task, source)) => {
-                self.run(task, source, &self.scheduler, Self::push);
-                Step::Ran
-            }
-        }
+        let (task, source) = task?;
+        self.run(task, source, &self.scheduler, Self::push);
+        Some(Step::Ran)
     }
 
-    /// There is nothing of its own: looks at the others.
+    /// The second half. There is nothing of its own: looks at the others.
     fn step_elsewhere(&self) -> Step {
         if let Some(end) = self.begin_rest() {
             return end;
@@ -429,6 +444,11 @@ impl Local {
         &self.scheduler.remotes[self.index]
     }
 
+    /// Whether there are other workers that may have something.
+    fn has_others(&self) -> bool {
+        self.scheduler.remotes.count() > 1
+    }
+
     /// A batch from the inject queue: the first to run, the others to the ring (W4).
     fn take_injected(&self, core: &mut Core, most: usize) -> Option<Runnable> {
         let inject = &self.scheduler.inject;
@@ -470,7 +490,7 @@ impl Local {
             }
             self.is_searching.set(true);
             self.scheduler.nudge();
-            if self.naps.get() {
+            if self.naps.get() && self.has_others() {
                 wait_a_moment();
             }
         }

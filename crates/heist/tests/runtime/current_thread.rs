@@ -1,14 +1,18 @@
 //! The flavour without worker threads: the same promises, on the thread that waits.
 
 use crate::support::Counted;
+use heist::io::{AsyncReadExt, AsyncWriteExt};
+use heist::net::UnixStream;
 use heist::runtime::{Builder, Runtime, RuntimeFlavor};
 use heist::task::yield_now;
+use heist::time::sleep;
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::task::Poll;
 use std::thread;
+use std::time::Duration;
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -55,6 +59,60 @@ fn f3_the_awaited_future_is_not_starved() {
             yield_now().await;
         }
     });
+}
+
+/// F3: an awaited future that never waits leaves all others theirs: tasks spawned here and elsewhere, timers, sockets,
+/// blocking closures.
+#[test]
+fn f3_an_awaited_future_that_never_waits_starves_nobody() {
+    let runtime = runtime();
+    let handle = runtime.handle().clone();
+    let elsewhere = thread::spawn(move || handle.spawn(async { yield_now().await }));
+    runtime.block_on(async {
+        let here = heist::spawn(async {
+            for _ in 0..1000 {
+                yield_now().await;
+            }
+        });
+        let timer = heist::spawn(sleep(Duration::from_millis(1)));
+        let (mut near, mut far) = UnixStream::pair().unwrap();
+        let socket = heist::spawn(async move { far.read_u8().await.unwrap() });
+        yield_now().await;
+        near.write_u8(7).await.unwrap();
+        let closure = heist::task::spawn_blocking(|| ());
+        let is_all_done = || {
+            here.is_finished()
+                && timer.is_finished()
+                && socket.is_finished()
+                && closure.is_finished()
+        };
+        while !is_all_done() || !elsewhere.is_finished() {
+            yield_now().await;
+        }
+        let elsewhere = elsewhere.join().unwrap();
+        while !elsewhere.is_finished() {
+            yield_now().await;
+        }
+    });
+}
+
+/// Wakers are used again: one of a future that is gone wakes the next one for nothing, which does no harm, and no wake-up is lost.
+#[test]
+fn wakers_of_futures_that_are_gone_do_no_harm() {
+    for runtime in [runtime(), Runtime::new().unwrap()] {
+        let old = runtime.block_on(poll_fn(|cx| Poll::Ready(cx.waker().clone())));
+        for round in 0..100 {
+            let (sender, receiver) = heist::sync::oneshot::channel();
+            let old = old.clone();
+            let other = thread::spawn(move || {
+                (0..round % 4).for_each(|_| old.wake_by_ref());
+                sender.send(round).unwrap();
+                (0..round % 3).for_each(|_| old.wake_by_ref());
+            });
+            assert_eq!(runtime.block_on(receiver).unwrap(), round);
+            other.join().unwrap();
+        }
+    }
 }
 
 /// I1: asleep in `block_on`, it is woken by a spawn and by a wake-up from another thread.

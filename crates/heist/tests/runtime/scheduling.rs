@@ -251,3 +251,21 @@ fn q5_an_overflow_loses_nothing() {
     runtime.block_on(spawner).unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 2000);
 }
+
+/// I1: a thread that waits polls a future that waits, too. Each is woken for its own, whichever was woken first.
+#[test]
+fn i1_block_on_within_block_on() {
+    let (runtime, other) = (runtime(2), runtime(1));
+    for _ in 0..200 {
+        runtime.block_on(async {
+            let (send, sent) = heist::sync::oneshot::channel();
+            let outer = heist::spawn(sent);
+            let inner = other.block_on(async {
+                send.send(3).unwrap();
+                other.spawn(yield_now()).await.unwrap();
+                4
+            });
+            assert_eq!((outer.await.unwrap().unwrap(), inner), (3, 4));
+        });
+    }
+}

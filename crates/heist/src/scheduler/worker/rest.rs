@@ -113,7 +113,7 @@ impl Local {
 
     /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
     pub(super) fn finds_while_waiting(&self) -> bool {
-        let is_searching = self.is_searching.get() && self.scheduler.remotes.count() > 1;
+        let is_searching = self.is_searching.get() && self.has_others();
         // On a borrowed seat it would wait on a core that others use.
         let waits = is_searching && self.naps.get() && self.takes_jobs();
         let was_at_job = self.was_just_at_job();

@@ -83,16 +83,16 @@ impl Local {
 }
 
 /// What is recorded of a worker that is run now and then: while nobody does, it has no seat.
-pub(super) struct Driven<'a>(&'a Local);
+pub(super) struct SeatRecord<'a>(&'a Local);
 
-impl<'a> Driven<'a> {
+impl<'a> SeatRecord<'a> {
     pub(super) fn new(local: &'a Local) -> Self {
         local.record(|| EventKind::SeatTaken { seat: local.seat.get() as u16 });
-        Driven(local)
+        SeatRecord(local)
     }
 }
 
-impl Drop for Driven<'_> {
+impl Drop for SeatRecord<'_> {
     fn drop(&mut self) {
         self.0.record(|| EventKind::SeatLeft { seat: self.0.seat.get() as u16 });
     }
