@@ -1,7 +1,7 @@
 //! Tasks that talk through channels, which are `tokio::sync` on all sides: what differs is how
 //! fast the task at the other end gets to run.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -70,27 +70,29 @@ type Question = (u64, oneshot::Sender<u64>);
 
 impl Story for Questions {
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault> {
-        let number = self.number;
-        let (elapsed, found) = on_worker(runtime, async move {
-            let (ask, questions) = mpsc::unbounded_channel::<Question>();
-            let oracle = R::spawn(answer(questions));
-            let start = Instant::now();
-            let mut found = Tally::default();
-            for item in 0..number {
-                let (sender, receiver) = oneshot::channel();
-                let _ = ask.send((item, sender));
-                if let Ok(item) = receiver.await {
-                    found.add(item);
-                }
-            }
-            let elapsed = start.elapsed();
-            drop(ask);
-            R::join(oracle).await;
-            (elapsed, found)
-        });
-        Mismatch::check(Tally::of_all(number), found)?;
-        Ok(Sample::Timed { elapsed, operations: number })
+        let (elapsed, found) = on_worker(runtime, ask::<R>(self.number));
+        Mismatch::check(Tally::of_all(self.number), found)?;
+        Ok(Sample::Timed { elapsed, operations: self.number })
     }
+}
+
+/// Asks another task so many questions; returns how long that took, and the answers.
+pub async fn ask<R: AsyncRuntime>(number: u64) -> (Duration, Tally) {
+    let (ask, questions) = mpsc::unbounded_channel::<Question>();
+    let oracle = R::spawn(answer(questions));
+    let start = Instant::now();
+    let mut found = Tally::default();
+    for item in 0..number {
+        let (sender, receiver) = oneshot::channel();
+        let _ = ask.send((item, sender));
+        if let Ok(item) = receiver.await {
+            found.add(item);
+        }
+    }
+    let elapsed = start.elapsed();
+    drop(ask);
+    R::join(oracle).await;
+    (elapsed, found)
 }
 
 async fn answer(mut questions: mpsc::UnboundedReceiver<Question>) {

@@ -33,6 +33,7 @@ mod telling;
 mod threads;
 mod timers;
 mod turns;
+mod waits;
 mod wake;
 
 use std::io;
@@ -52,6 +53,7 @@ pub fn benches() -> Vec<Bench> {
     benches.extend(channels::benches());
     benches.extend(closures::benches());
     benches.extend(in_place::benches());
+    benches.extend(waits::benches());
     benches.extend(stall::benches());
     benches.extend(stall_echo::benches());
     benches.extend([recovery::bench(), wake::bench(), memory::bench(), idle::bench()]);

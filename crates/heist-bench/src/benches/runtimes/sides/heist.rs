@@ -21,6 +21,9 @@ pub struct HeistBuilt<B>(Runtime, PhantomData<B>);
 /// What `Builder` makes of itself.
 pub type Heist = HeistBuilt<Default>;
 
+/// The flavour without worker threads.
+pub type HeistAlone = HeistBuilt<Alone>;
+
 /// No thread watches the workers.
 pub type HeistUnwatched = HeistBuilt<Unwatched>;
 
@@ -31,13 +34,25 @@ pub type HeistTraced = HeistBuilt<Traced>;
 pub type HeistShortLived = HeistBuilt<ShortLived>;
 
 pub trait Build: Send + Sync + 'static {
-    fn adjust(builder: &mut Builder);
+    fn begin(workers: usize) -> Builder {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(workers);
+        builder
+    }
+
+    fn adjust(_builder: &mut Builder) {}
 }
 
 pub enum Default {}
 
-impl Build for Default {
-    fn adjust(_: &mut Builder) {}
+impl Build for Default {}
+
+pub enum Alone {}
+
+impl Build for Alone {
+    fn begin(_workers: usize) -> Builder {
+        Builder::new_current_thread()
+    }
 }
 
 pub enum Bound {}
@@ -77,8 +92,8 @@ impl<B: Build> AsyncRuntime for HeistBuilt<B> {
     type Task<T: Send + 'static> = JoinHandle<T>;
 
     fn start(workers: usize) -> io::Result<Self> {
-        let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(workers).enable_all();
+        let mut builder = B::begin(workers);
+        builder.enable_all();
         B::adjust(&mut builder);
         builder.build().map(|runtime| HeistBuilt(runtime, PhantomData))
     }

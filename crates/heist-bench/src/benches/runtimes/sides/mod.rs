@@ -6,11 +6,12 @@ mod smol;
 mod tokio;
 
 pub use heist::{
-    Bound, Build, Default, Heist, HeistBuilt, HeistShortLived, HeistTraced, HeistUnwatched,
+    Bound, Build, Default, Heist, HeistAlone, HeistBuilt, HeistShortLived, HeistTraced,
+    HeistUnwatched,
 };
 pub use nio::Nio;
 pub use smol::{Smol, SmolWithReactor};
-pub use tokio::Tokio;
+pub use tokio::{Tokio, TokioAlone};
 
 #[cfg(test)]
 mod tests {

@@ -14,14 +14,23 @@ use super::super::net::service::Serves;
 use super::super::timers::KeepsTime;
 
 /// With its drivers for I/O and time, as programs have it.
-pub struct Tokio(Runtime);
+pub struct TokioOf<const ALONE: bool>(Runtime);
 
-impl AsyncRuntime for Tokio {
+pub type Tokio = TokioOf<false>;
+
+/// The flavour without worker threads.
+pub type TokioAlone = TokioOf<true>;
+
+impl<const ALONE: bool> AsyncRuntime for TokioOf<ALONE> {
     type Handle = Handle;
     type Task<T: Send + 'static> = JoinHandle<T>;
 
     fn start(workers: usize) -> io::Result<Self> {
-        Builder::new_multi_thread().worker_threads(workers).enable_all().build().map(Tokio)
+        let mut builder = match ALONE {
+            true => Builder::new_current_thread(),
+            false => Builder::new_multi_thread(),
+        };
+        builder.worker_threads(workers).enable_all().build().map(TokioOf)
     }
 
     fn handle(&self) -> Handle {
