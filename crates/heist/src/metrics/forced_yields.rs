@@ -33,7 +33,7 @@ impl Drop for Counting<'_> {
 #[cold]
 pub(crate) fn budget_forced_yield() {
     // SAFETY: (type) it comes from a `Counting`, which borrows the counter, stays on its thread, and puts back what was
-    // there before when it is dropped.
+    // there before when it is dropped. One is forgotten, in Worker::stay_here(), where the counter is never freed.
     if let Some(counter) = unsafe { HERE.get().as_ref() } {
         counter.add(1);
     }

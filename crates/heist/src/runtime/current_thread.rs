@@ -49,13 +49,13 @@ impl Driver {
     fn block_on_beside<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
         Waiter::with(|waiter| {
             let (unpark, mut cx) = (waiter.unpark(), waiter.context());
+            let _waiting = Waiting { driver: self, unpark };
             loop {
                 if let Some(seated) = Seated::take_or_wait(self, unpark) {
                     return seated.worker().run(future);
                 }
                 let poll = coop::with_fresh_budget(|| future.as_mut().poll(&mut cx));
                 if let Poll::Ready(output) = poll {
-                    self.lock().waiting.retain(|other| !Arc::ptr_eq(other, unpark));
                     return output;
                 }
                 waiter.park();
@@ -75,6 +75,25 @@ impl Driver {
     }
 }
 
+impl Seat {
+    /// The thread waits no more, if it did.
+    fn forget(&mut self, unpark: &Arc<Unpark>) {
+        self.waiting.retain(|other| !Arc::ptr_eq(other, unpark));
+    }
+}
+
+/// A thread that may wait for the worker; not any more at the end, also when it unwinds.
+struct Waiting<'a> {
+    driver: &'a Driver,
+    unpark: &'a Arc<Unpark>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.driver.lock().forget(self.unpark);
+    }
+}
+
 /// A thread that has the worker; gives it back at the end, also when it unwinds.
 struct Seated<'a> {
     driver: &'a Driver,
@@ -90,7 +109,7 @@ impl<'a> Seated<'a> {
     /// Takes the worker; or `None`, and then `unpark` is woken when it is free.
     fn take_or_wait(driver: &'a Driver, unpark: &Arc<Unpark>) -> Option<Self> {
         let mut seat = driver.lock();
-        seat.waiting.retain(|other| !Arc::ptr_eq(other, unpark));
+        seat.forget(unpark);
         let worker = seat.worker.take();
         if worker.is_none() {
             seat.waiting.push(unpark.clone());
@@ -112,5 +131,31 @@ impl Drop for Seated<'_> {
             std::mem::take(&mut seat.waiting)
         };
         waiting.iter().for_each(|other| other.unpark());
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::runtime::Builder;
+    use std::future::ready;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::thread;
+
+    /// Who comes while another runs tasks is forgotten when it leaves, whichever way.
+    #[test]
+    fn nobody_waits_for_the_worker_who_has_left() {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let waiting = || runtime.driver.as_ref().unwrap().lock().waiting.len();
+        runtime.block_on(async {
+            thread::scope(|scope| {
+                let beside = scope.spawn(|| {
+                    runtime.block_on(ready(()));
+                    let panics = || runtime.block_on(async { panic!("oh") });
+                    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+                    waiting()
+                });
+                assert_eq!(beside.join().unwrap(), 0);
+            });
+        });
     }
 }

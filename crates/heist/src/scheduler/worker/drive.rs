@@ -58,6 +58,8 @@ impl Driven {
                 }
             }
             if self.woken.take() {
+                // It has found something, if no task.
+                local.found();
                 return local.rest();
             }
         }
@@ -93,8 +95,8 @@ impl Wake for Woken {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Release: pairs with the Acquire in take().
-        self.flag.store(true, Ordering::Release);
+        // Release: pairs with the Acquire in take(), which sees what each of those did who were first: a store would hide them.
+        self.flag.swap(true, Ordering::Release);
         if !self.is_here() {
             self.scheduler.notify();
         }
