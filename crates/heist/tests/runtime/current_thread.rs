@@ -96,6 +96,18 @@ fn f3_an_awaited_future_that_never_waits_starves_nobody() {
     });
 }
 
+/// A future that was woken while it ran is polled again without a search for other things.
+#[test]
+fn nothing_is_searched_for_while_the_awaited_future_is_woken() {
+    let runtime = runtime();
+    runtime.block_on(async {
+        for _ in 0..1000 {
+            yield_now().await;
+        }
+    });
+    assert_eq!(runtime.metrics().worker_failed_search_count(0), 0);
+}
+
 /// Wakers are used again: one of a future that is gone wakes the next one for nothing, which does no harm, and no wake-up is lost.
 #[test]
 fn wakers_of_futures_that_are_gone_do_no_harm() {
