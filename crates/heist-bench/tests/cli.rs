@@ -64,6 +64,7 @@ fn list_shows_each_bench_with_its_runtimes() {
         "mpsc",
         "oneshot",
         "block_on",
+        "block_on_spawn",
         "wake_latency",
         "task_bytes",
         "idle",

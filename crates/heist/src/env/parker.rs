@@ -67,7 +67,7 @@ impl Parker {
         self.take_wake_up()
     }
 
-    #[cfg(all(test, not(loom)))]
+    /// Whether a wake-up is kept. Orders nothing.
     pub(crate) fn is_notified(&self) -> bool {
         self.state.load(Ordering::Relaxed) == NOTIFIED
     }

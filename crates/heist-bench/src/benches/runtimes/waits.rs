@@ -18,6 +18,12 @@ pub fn benches() -> Vec<Bench> {
             Unit::Ns,
             |setup| Calls { number: setup.scaled(1000), spawns: false },
         ),
+        bench(
+            "block_on_spawn",
+            "as block_on, each call spawns a task and awaits it; per call",
+            Unit::Ns,
+            |setup| Calls { number: setup.scaled(1000), spawns: true },
+        ),
         alone(
             "alone_block_on",
             "as block_on, on a runtime without worker threads; per call",
@@ -25,7 +31,7 @@ pub fn benches() -> Vec<Bench> {
         ),
         alone(
             "alone_spawn",
-            "as alone_block_on, each call spawns a task and awaits it; per call",
+            "as block_on_spawn, on a runtime without worker threads; per call",
             |setup| Calls { number: setup.scaled(1000), spawns: true },
         ),
         alone(
