@@ -155,6 +155,10 @@ mod tests {
         assert_eq!(waits.next(), Some(11));
         assert!((0..63).all(|_| wait(&clock, &vigil, 5) == 1));
         assert!((0..100).all(|_| wait(&clock, &vigil, 5) == 5));
+        // And all that was for nothing before is forgotten.
+        assert_eq!(wait(&clock, &vigil, u32::MAX), 11);
+        assert_eq!(wait(&clock, &vigil, 5), 1);
+        assert_eq!(wait(&clock, &vigil, 5), 5);
     }
 
     /// What needs no wait says nothing of those that do.
