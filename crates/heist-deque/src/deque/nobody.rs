@@ -34,6 +34,7 @@ impl<T> Nobody<T> {
 }
 
 #[cfg(loom)]
+#[expect(missing_docs, reason = "as above")]
 impl<T> Nobody<T> {
     #[expect(clippy::new_without_default, reason = "as above")]
     pub const fn new() -> Self {

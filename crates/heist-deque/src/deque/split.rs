@@ -27,8 +27,9 @@ const _: () = assert!(
 
 /// At most this many items are public at a time.
 pub(super) const MAX_PUBLIC: u32 = PUBLIC_MASK as u32;
-/// There are this many generations of buffers at most.
-pub(super) const GENERATIONS: usize = 1 << GENERATION_BITS;
+/// There are this many generations of buffers at most. A model gets by with few, and is sooner done for it: loom makes and
+/// clears away each anew in every interleaving.
+pub(super) const GENERATIONS: usize = if cfg!(loom) { 4 } else { 1 << GENERATION_BITS };
 
 /// A snapshot of the split word.
 ///
