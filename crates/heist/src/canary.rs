@@ -89,6 +89,8 @@ pub(crate) const BLOCKING_NO_CHAIN: Canary = Canary::new("blocking no chain");
 pub(crate) const BLOCKING_EXPIRE_UNCHECKED: Canary = Canary::new("blocking expire unchecked");
 /// A blocking thread that ends does not look at what came meanwhile.
 pub(crate) const BLOCKING_END_FORGETS: Canary = Canary::new("blocking end forgets");
+/// A blocking thread goes to sleep and does not say that it can be called.
+pub(crate) const BLOCKING_SLEEP_UNSETTLED: Canary = Canary::new("blocking sleep unsettled");
 /// When a blocking thread cannot be started, nobody is called in its place.
 pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failure forgets");
 /// Blocking threads that sleep are not told that the runtime goes down.

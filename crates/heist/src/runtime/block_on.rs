@@ -34,7 +34,7 @@ impl Wake for Unpark {
 pub(super) struct Waiter {
     unpark: Arc<Unpark>,
     waker: Waker,
-    vigil: Vigil,
+    linger: Linger,
 }
 
 thread_local! {
@@ -45,7 +45,7 @@ thread_local! {
 impl Waiter {
     fn new() -> Self {
         let unpark = Arc::new(Unpark(Parker::new()));
-        Waiter { waker: Waker::from(Arc::clone(&unpark)), unpark, vigil: Vigil::default() }
+        Waiter { waker: Waker::from(Arc::clone(&unpark)), unpark, linger: Linger::default() }
     }
 
     /// Calls `f` with one that is this thread's.
@@ -62,7 +62,7 @@ impl Waiter {
     }
 
     pub(super) fn park(&self) {
-        self.vigil.keep(|| self.unpark.0.is_notified());
+        self.linger.until(|| self.unpark.0.is_notified());
         self.unpark.0.park();
     }
 
@@ -96,16 +96,16 @@ const LONGEST_PAUSE: u32 = 63;
 /// Waits awake before a sleep, as long as they pay: what comes within a moment costs nobody a wake-up. What does not has the
 /// core for nothing, which perhaps is the one that it needs to come.
 #[derive(Default)]
-struct Vigil {
+struct Linger {
     /// So many waits begin with sleep from now on.
     left: Cell<u32>,
-    /// So many did after the last vigil, or do, if it was for nothing.
+    /// So many did after it lingered last, or do, if that was for nothing.
     pause: Cell<u32>,
 }
 
-impl Vigil {
+impl Linger {
     /// Waits for a moment, or until it `is_over`, unless it has turned out lately that this is for nothing.
-    fn keep(&self, is_over: impl Fn() -> bool) {
+    fn until(&self, is_over: impl Fn() -> bool) {
         if is_over() {
             return;
         }
@@ -131,9 +131,9 @@ mod tests {
     use crate::env::StoppedClock;
 
     /// A wait that is over after so many looks at intervals of 1 µs; how often it was looked at.
-    fn wait(clock: &StoppedClock, vigil: &Vigil, looks: u32) -> u32 {
+    fn wait(clock: &StoppedClock, linger: &Linger, looks: u32) -> u32 {
         let looked = Cell::new(0);
-        vigil.keep(|| {
+        linger.until(|| {
             looked.set(looked.get() + 1);
             clock.advance(Duration::from_micros(1));
             looked.get() >= looks
@@ -142,32 +142,32 @@ mod tests {
     }
 
     #[test]
-    fn a_vigil_is_kept_as_long_as_it_pays() {
-        let (clock, vigil) = (StoppedClock::stop(), Vigil::default());
-        assert!((0..100).all(|_| wait(&clock, &vigil, 5) == 5));
+    fn a_thread_lingers_as_long_as_it_pays() {
+        let (clock, linger) = (StoppedClock::stop(), Linger::default());
+        assert!((0..100).all(|_| wait(&clock, &linger, 5) == 5));
         // For nothing: from now on there are more and more waits without one.
-        let mut waits = (0..1000).map(|_| wait(&clock, &vigil, u32::MAX));
+        let mut waits = (0..1000).map(|_| wait(&clock, &linger, u32::MAX));
         for pause in [1, 3, 7, 15, 31, 63, 63] {
             assert_eq!(waits.next(), Some(11));
             assert!(waits.by_ref().take(pause).all(|looks| looks == 1));
         }
         // The next that pays ends that.
         assert_eq!(waits.next(), Some(11));
-        assert!((0..63).all(|_| wait(&clock, &vigil, 5) == 1));
-        assert!((0..100).all(|_| wait(&clock, &vigil, 5) == 5));
+        assert!((0..63).all(|_| wait(&clock, &linger, 5) == 1));
+        assert!((0..100).all(|_| wait(&clock, &linger, 5) == 5));
         // And all that was for nothing before is forgotten.
-        assert_eq!(wait(&clock, &vigil, u32::MAX), 11);
-        assert_eq!(wait(&clock, &vigil, 5), 1);
-        assert_eq!(wait(&clock, &vigil, 5), 5);
+        assert_eq!(wait(&clock, &linger, u32::MAX), 11);
+        assert_eq!(wait(&clock, &linger, 5), 1);
+        assert_eq!(wait(&clock, &linger, 5), 5);
     }
 
     /// What needs no wait says nothing of those that do.
     #[test]
     fn what_is_over_at_once_changes_nothing() {
-        let (clock, vigil) = (StoppedClock::stop(), Vigil::default());
-        assert_eq!(wait(&clock, &vigil, u32::MAX), 11);
-        assert!((0..100).all(|_| wait(&clock, &vigil, 1) == 1));
-        assert_eq!(wait(&clock, &vigil, 5), 1);
-        assert_eq!(wait(&clock, &vigil, 5), 5);
+        let (clock, linger) = (StoppedClock::stop(), Linger::default());
+        assert_eq!(wait(&clock, &linger, u32::MAX), 11);
+        assert!((0..100).all(|_| wait(&clock, &linger, 1) == 1));
+        assert_eq!(wait(&clock, &linger, 5), 1);
+        assert_eq!(wait(&clock, &linger, 5), 5);
     }
 }

@@ -8,18 +8,24 @@ use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
 use crate::unit::Unit;
 
 const CLOSURES: u64 = 10_000;
+const TURNS: u64 = 1000;
 
 pub fn benches() -> Vec<Bench> {
     vec![
         bench(
             "spawn_blocking",
             "a task spawns 10 000 blocking closures and awaits all; per closure",
-            1,
+            |setup| Plan::at_once(setup, 1),
         ),
         bench(
             "spawn_blocking_many",
             "8 tasks spawn 10 000 blocking closures in all and await them; per closure",
-            8,
+            |setup| Plan::at_once(setup, 8),
+        ),
+        bench(
+            "spawn_blocking_await",
+            "a task spawns and awaits 1000 blocking closures, one after another; per closure",
+            |setup| Plan { number: setup.scaled(TURNS), spawners: 1, ahead: 1 },
         ),
     ]
 }
@@ -33,34 +39,77 @@ pub trait SpawnsBlocking: AsyncRuntime {
         T: Send + 'static;
 }
 
-fn bench(name: &'static str, about: &'static str, spawners: u64) -> Bench {
+fn bench(name: &'static str, about: &'static str, plan: fn(&Setup) -> Plan) -> Bench {
     Bench::new(name, about, Unit::Ns, Pace::Calibrated)
-        .side(Runtime::Heist, move |setup| side::<sides::Heist>(setup, spawners))
-        .side(Runtime::Tokio, move |setup| side::<sides::Tokio>(setup, spawners))
+        .side(Runtime::Heist, move |setup| side::<sides::Heist>(setup, plan))
+        .side(Runtime::Tokio, move |setup| side::<sides::Tokio>(setup, plan))
 }
 
 fn side<B: SpawnsBlocking>(
     setup: &Setup,
-    spawners: u64,
+    plan: fn(&Setup) -> Plan,
 ) -> Result<impl FnMut(u64) -> Result<Sample, Fault> + use<B>, Fault> {
     subject::<B, Closures<B>, _>(setup, move |setup| Closures {
-        number: setup.scaled(CLOSURES),
-        spawners,
+        plan: plan(setup),
         runtime: PhantomData,
     })
 }
 
-/// `B` is the runtime of the side; a story knows it by a narrower interface.
-struct Closures<B> {
+#[derive(Debug, Clone, Copy)]
+struct Plan {
     number: u64,
     spawners: u64,
+    /// How many closures a spawner has spawned before it awaits the first of them.
+    ahead: u64,
+}
+
+impl Plan {
+    fn at_once(setup: &Setup, spawners: u64) -> Self {
+        let number = setup.scaled(CLOSURES);
+        Plan { number, spawners, ahead: number }
+    }
+
+    /// Returns the time until all closures have been awaited, and the sum of what they returned.
+    async fn carry_out<B: SpawnsBlocking>(self) -> (Duration, u64) {
+        let start = Instant::now();
+        let mut sum = 0;
+        if self.spawners == 1 {
+            sum += self.spawn_some::<B>(0).await;
+        } else {
+            let spawn = |first| B::spawn(self.spawn_some::<B>(first));
+            let tasks: Vec<_> = (0..self.spawners).map(spawn).collect();
+            for task in tasks {
+                sum += B::join(task).await;
+            }
+        }
+        (start.elapsed(), sum)
+    }
+
+    /// The closures of one task: each returns its number.
+    async fn spawn_some<B: SpawnsBlocking>(self, first: u64) -> u64 {
+        let mut numbers = (first..self.number).step_by(self.spawners as usize).peekable();
+        let mut sum = 0;
+        while numbers.peek().is_some() {
+            let some = numbers.by_ref().take(self.ahead as usize);
+            let closures: Vec<_> = some.map(|number| B::spawn_blocking(move || number)).collect();
+            for closure in closures {
+                sum += B::join(closure).await;
+            }
+        }
+        sum
+    }
+}
+
+/// `B` is the runtime of the side; a story knows it by a narrower interface.
+struct Closures<B> {
+    plan: Plan,
     runtime: PhantomData<B>,
 }
 
 impl<B: SpawnsBlocking> Story for Closures<B> {
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault> {
-        let Closures { number, spawners, .. } = *self;
-        let (elapsed, found) = on_worker(runtime, spawn_all::<B>(number, spawners));
+        let number = self.plan.number;
+        let (elapsed, found) = on_worker(runtime, self.plan.carry_out::<B>());
         let expected = number * (number - 1) / 2;
         if found != expected {
             let what = "sum of what the closures returned";
@@ -68,31 +117,4 @@ impl<B: SpawnsBlocking> Story for Closures<B> {
         }
         Ok(Sample::Timed { elapsed, operations: number })
     }
-}
-
-/// Returns the time until all closures have been awaited, and the sum of what they returned.
-async fn spawn_all<B: SpawnsBlocking>(number: u64, spawners: u64) -> (Duration, u64) {
-    let start = Instant::now();
-    let mut sum = 0;
-    if spawners == 1 {
-        sum += spawn_some::<B>(0, number, 1).await;
-    } else {
-        let spawn = |first| B::spawn(spawn_some::<B>(first, number, spawners));
-        let tasks: Vec<_> = (0..spawners).map(spawn).collect();
-        for task in tasks {
-            sum += B::join(task).await;
-        }
-    }
-    (start.elapsed(), sum)
-}
-
-/// The closures of one task: each returns its number.
-async fn spawn_some<B: SpawnsBlocking>(first: u64, end: u64, step: u64) -> u64 {
-    let numbers = (first..end).step_by(step as usize);
-    let closures: Vec<_> = numbers.map(|number| B::spawn_blocking(move || number)).collect();
-    let mut sum = 0;
-    for closure in closures {
-        sum += B::join(closure).await;
-    }
-    sum
 }

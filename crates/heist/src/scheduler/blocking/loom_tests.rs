@@ -496,6 +496,12 @@ fn canary_expire_unchecked() {
 
 #[test]
 #[should_panic(expected = "deadlock")]
+fn canary_sleep_unsettled() {
+    canary::BLOCKING_SLEEP_UNSETTLED.model(falling_asleep);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
 fn canary_end_forgets() {
     canary::BLOCKING_END_FORGETS.model(threads_end);
 }

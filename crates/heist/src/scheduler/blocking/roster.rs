@@ -225,8 +225,10 @@ impl<T> Roster<T> {
                 return None;
             }
             state.idle.push(Sleeper { core: core(), ..me.clone() });
-            // Whoever is called is this thread: the last of the idle.
-            let _ = self.settle(&mut state);
+            if !canary::BLOCKING_SLEEP_UNSETTLED.sings() {
+                // Whoever is called is this thread: the last of the idle.
+                let _ = self.settle(&mut state);
+            }
             state = self.sleep(state, me)?;
         }
     }
