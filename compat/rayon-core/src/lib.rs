@@ -56,6 +56,6 @@ pub use yielding::{Yield, yield_local, yield_now};
 
 /// More threads a pool cannot have; who asks for more gets so many.
 pub fn max_num_threads() -> usize {
-    // What heist's idle protocol can count.
-    usize::from(u16::MAX)
+    // What heist's idle protocol can count, and `Builder::worker_threads` accepts.
+    (1 << 15) - 1
 }

@@ -31,6 +31,17 @@ fn threads_are_those_that_were_asked_for() {
     assert!(names.into_inner().unwrap().is_subset(&(0..3).map(|i| format!("mine-{i}")).collect()));
 }
 
+/// Who asks for more gets so many, and not a panic of heist's builder.
+#[test]
+fn the_most_threads_are_as_many_as_heist_has() {
+    let most = rayon_core::max_num_threads();
+    let accepts = |threads| {
+        let ask = || drop(heist::runtime::Builder::new_multi_thread().worker_threads(threads));
+        std::panic::catch_unwind(ask).is_ok()
+    };
+    assert!(accepts(most) && !accepts(most + 1));
+}
+
 /// No two jobs have the same number at one time: people index with it.
 #[test]
 fn an_index_is_one_threads() {

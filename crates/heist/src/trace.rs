@@ -1,18 +1,40 @@
 //! The flight recorder: what each worker did last, kept in memory of a fixed size.
 //!
-//! | module | what |
-//! |---|---|
-//! | `event` | what is recorded, in the words that a reader gets |
-//! | `word` | the same in eight bytes, as it stands in rings and files |
-//! | `format` | the rest of a file: header, chunks, checksums; `FORMAT.md` describes all of it |
-//! | `writer`, `reader` | files |
-//! | `config` | what a user asks of the recorder |
-//! | `ring` | the words that one thread has written last |
-//! | `scribe` | who writes them, and when the clock is read |
-//! | `recorder` | all of a runtime's |
-//! | `here` | which of them is a thread's |
-//! | `wishes` | how a dump is asked for |
-//! | `dump` | from memory to a file |
+//! Any program is recorded if the environment names a file, `HEIST_TRACE=out.trace ./program`; its runtimes then write it at
+//! their end, when a task has kept its worker for too long, when one panics, and when the process gets SIGUSR2. A program that wants to
+//! say when and where itself calls [`Builder::trace`](crate::runtime::Builder::trace) with a [`Config`], and
+//! [`Handle::dump_trace`](crate::runtime::Handle::dump_trace).
+//!
+//! `heist doctor out.trace` says what is wrong in it, `heist trace convert out.trace` makes a page of it, and [`Trace`] reads it:
+//!
+//! ```
+//! use heist::trace::{Config, EventKind, Trace};
+//!
+//! let runtime = heist::runtime::Builder::new_multi_thread().trace(Config::new()).build()?;
+//! runtime.block_on(runtime.spawn(async {})).unwrap();
+//! let mut bytes = Vec::new();
+//! runtime.handle().dump_trace_to(&mut bytes)?;
+//! let trace = Trace::from_bytes(bytes).unwrap();
+//! let mut events = trace.events().unwrap();
+//! let is_spawn = |kind| matches!(kind, EventKind::Spawn { .. });
+//! assert!(events.any(|event| is_spawn(event.unwrap().kind)));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+// | module | what |
+// |---|---|
+// | `event` | what is recorded, in the words that a reader gets |
+// | `word` | the same in eight bytes, as it stands in rings and files |
+// | `format` | the rest of a file: header, chunks, checksums; `FORMAT.md` describes all of it |
+// | `writer`, `reader` | files |
+// | `config` | what a user asks of the recorder |
+// | `ring` | the words that one thread has written last |
+// | `scribe` | who writes them, and when the clock is read |
+// | `recorder` | all of a runtime's |
+// | `here` | which of them is a thread's |
+// | `wishes` | how a dump is asked for |
+// | `dump` | from memory to a file |
+
 mod config;
 mod dump;
 mod error;

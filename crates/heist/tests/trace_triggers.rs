@@ -266,11 +266,43 @@ fn two_runtimes() {
 }
 
 fn two_runtimes_with(variable: &Path) -> Output {
+    child("two_runtimes", variable)
+}
+
+fn child(test: &str, variable: &Path) -> Output {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "two_runtimes", "--nocapture"])
+        .args(["--exact", test, "--nocapture"])
         .env("HEIST_TRACE", variable)
         .output()
         .unwrap()
+}
+
+/// What the child of the test below does: the global runtime has a task, and another lives when the process exits.
+#[test]
+fn runtimes_that_live_to_the_end() {
+    if std::env::var_os("HEIST_TRACE").is_none() {
+        return;
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    heist::spawn(async move { tell.send(()).unwrap() });
+    told.recv().unwrap();
+    let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    runtime.block_on(runtime.spawn(async {})).unwrap();
+    std::process::exit(7);
+}
+
+#[test]
+fn what_lives_when_the_process_exits_is_dumped() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = child("runtimes_that_live_to_the_end", &directory.path().join("trace"));
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    for name in ["trace", "trace.2"] {
+        let trace = Trace::open(directory.path().join(name)).unwrap();
+        let mut kinds = kinds(&trace).into_iter();
+        assert!(kinds.any(|kind| matches!(kind, EventKind::Spawn { .. })), "{name}");
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
 }
 
 #[test]

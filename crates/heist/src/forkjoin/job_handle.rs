@@ -23,7 +23,8 @@ use std::task::{Context, Poll, Wake, Waker};
 /// [`JobHandle::detach`] lets it go.
 ///
 /// Jobs and tasks take turns on a worker, and a job that takes long is no obstacle to tasks: its worker's place is given to
-/// another.
+/// another. (Not on a runtime without worker threads, nor with [`thread_per_core`](crate::runtime::Builder::thread_per_core): there tasks
+/// wait until it has ended.)
 ///
 /// ```
 /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();

@@ -395,10 +395,10 @@ impl Builder {
 
     /// Records what workers do, the last of it in memory of a fixed size: see [`trace`]. Nothing is recorded
     /// unless this is called, or the environment variable `HEIST_TRACE` names a file: then each runtime of the
-    /// process for which this was not called writes what it did last to that file (`file`, `file.2`, …) when it is shut down,
-    /// when a task has kept its worker for too long, when one panics, and when the process gets SIGUSR2.
+    /// process for which this was not called writes what it did last to that file (`file`, `file.2`, …) when it is shut down
+    /// or the process exits, when a task has kept its worker for too long, when one panics, and when the process gets SIGUSR2.
     ///
-    /// Recording takes about 10 % of the time of workers that have nothing but the shortest of polls.
+    /// Recording takes 5 to 10 % of the time of workers that have nothing but the shortest of polls.
     pub fn trace(&mut self, config: trace::Config) -> &mut Self {
         self.trace = Some(config);
         self

@@ -1,9 +1,12 @@
 //! The recorder of a runtime, as its users have it: dumps on demand, and those that happen by themselves.
 
+mod at_exit;
+
 use super::Handle;
 use crate::env::{Clock, log, quietly};
 use crate::task;
 use crate::trace::{self, Recorder, Wish, ring};
+use at_exit::AtExit;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -121,6 +124,7 @@ struct Kept {
     recorder: Arc<Recorder>,
     thread: Option<thread::JoinHandle<()>>,
     signal: Option<signal_hook_registry::SigId>,
+    at_exit: Option<AtExit>,
 }
 
 impl Keeper {
@@ -130,13 +134,16 @@ impl Keeper {
         let Some(recorder) = handle.scheduler.recorder().map(Arc::clone) else {
             return Ok(Keeper::default());
         };
-        let mut kept = Kept { handle: handle.clone(), recorder, thread: None, signal: None };
+        let (thread, signal, at_exit) = (None, None, None);
+        let mut kept = Kept { handle: handle.clone(), recorder, thread, signal, at_exit };
         if kept.recorder.config().is_watched() {
             kept.thread = Some(start(handle.clone(), Arc::clone(&kept.recorder))?);
         }
         if kept.recorder.config().on_signal.is_some() {
             kept.signal = kept.recorder.wishes().bell().map(listen).transpose()?;
         }
+        let file = kept.recorder.config().at_shutdown.clone();
+        kept.at_exit = file.map(|file| AtExit::dump(handle.clone(), file));
         Ok(Keeper { kept: Some(kept), waits: true })
     }
 }
@@ -185,7 +192,11 @@ fn dump(handle: &Handle, file: &Path) {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        let Some(Kept { handle, recorder, thread, signal }) = self.kept.take() else { return };
+        let Some(Kept { handle, recorder, thread, signal, at_exit }) = self.kept.take() else {
+            return;
+        };
+        // From here on it is dumped below.
+        drop(at_exit);
         signal.into_iter().for_each(|signal| _ = signal_hook_registry::unregister(signal));
         recorder.wishes().end();
         let this = thread::current().id();

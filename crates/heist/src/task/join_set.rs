@@ -83,10 +83,7 @@ impl<T: 'static> JoinSet<T> {
         Builder { set: self, builder: TaskBuilder::new() }
     }
 
-    /// Runs a future on the current runtime, as a member of the set.
-    ///
-    /// # Panics
-    /// If the calling thread is in no runtime; see [`spawn_on`](Self::spawn_on).
+    /// Runs a future on the current runtime, or on the global one if the calling thread is in none, as a member of the set.
     #[track_caller]
     pub fn spawn<F>(&mut self, task: F) -> AbortHandle
     where

@@ -92,7 +92,9 @@ impl Config {
         self
     }
 
-    /// Dumps when the runtime is shut down, after its threads have ended if that is waited for.
+    /// Dumps when the runtime is shut down, after its threads have ended if that is waited for. One that lives until the process
+    /// ends, as the global one does, is dumped when `main` returns or somebody calls `std::process::exit`; a signal that ends the process
+    /// leaves no dump.
     pub fn dump_at_shutdown(mut self, file: impl Into<PathBuf>) -> Self {
         self.at_shutdown = Some(file.into());
         self

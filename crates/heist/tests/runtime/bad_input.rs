@@ -123,6 +123,7 @@ fn a_bad_name_is_an_error_that_leaves_no_thread_behind() {
     let text = error.to_string();
     assert_says(&text, "Builder::build: worker 3 of 5", "Builder::thread_name");
     assert!(text.contains("\"a\\0b\" has a NUL in it"), "{text}");
+    assert!(text.ends_with("take it out"), "and no other advice: {text}");
     assert_eq!((starts, stops), (3, 3));
 }
 

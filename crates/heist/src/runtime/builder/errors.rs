@@ -23,9 +23,12 @@ pub(super) fn no_reactors(workers: usize, error: &io::Error) -> io::Error {
 }
 
 pub(super) fn not_started(index: usize, count: usize, error: &io::Error) -> io::Error {
-    let message = format!(
-        "Builder::build: worker {index} of {count} has no thread: {error}; ask for fewer workers or \
-         a smaller stack, or raise the system's limits"
-    );
+    let advice = match error.kind() {
+        // It says itself what was wrong with what.
+        io::ErrorKind::InvalidInput => "",
+        _ => "; ask for fewer workers or a smaller stack, or raise the system's limits",
+    };
+    let message =
+        format!("Builder::build: worker {index} of {count} has no thread: {error}{advice}");
     io::Error::new(error.kind(), message)
 }
