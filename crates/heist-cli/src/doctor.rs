@@ -24,7 +24,7 @@ pub(crate) use report::print_findings;
 
 use crate::live::{Endpoint, LiveError};
 use crate::style::Style;
-use heist::trace::{Lane, ReadError, StringId, TaskId, Trace};
+use heist::trace::{EventKind, Lane, ReadError, StringId, TaskId, Trace};
 use std::error::Error;
 use std::fs;
 use std::io;
@@ -98,6 +98,27 @@ fn open(target: Option<&str>) -> Result<(String, Trace), Box<dyn Error>> {
     }
 }
 
+/// Nothing has happened in it, as far as it goes: to call that healthy would be a guess.
+fn is_empty(trace: &Trace) -> Result<bool, ReadError> {
+    for event in trace.events()? {
+        if event?.kind != EventKind::Dumped {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// If it is empty.
+fn what_to_do(trace: &Trace) -> &'static str {
+    if trace.is_truncated() {
+        "the file is cut off before its first event, so there is nothing to examine; copy it again, \
+         or record a new one with HEIST_TRACE=file"
+    } else {
+        "no worker has done anything yet, so there is nothing to examine; let the program run tasks, \
+         then record or ask again"
+    }
+}
+
 /// Anything else is a file.
 fn is_live(target: &str) -> bool {
     let is_socket =
@@ -109,7 +130,11 @@ fn is_live(target: &str) -> bool {
 /// Examines, prints, and tells by the exit code whether anything was found.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let (name, trace) = open(args.target.as_deref())?;
-    let diagnosis = examine(&trace).map_err(|error| format!("{name}: {error}"))?;
+    let because = |error: ReadError| format!("{name}: {error}");
+    if is_empty(&trace).map_err(because)? {
+        return Err(format!("{name}: {}", what_to_do(&trace)).into());
+    }
+    let diagnosis = examine(&trace).map_err(because)?;
     let lost = trace.lanes().chain([Lane::Outside]).any(|lane| trace.lost(lane) > 0);
     let subject = report::Subject {
         program: trace.program(),

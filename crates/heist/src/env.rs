@@ -20,7 +20,8 @@ pub(crate) use clock::{Clock, cpu_time};
 pub(crate) use parker::Parker;
 pub(crate) use threads::{ThreadSpec, this_thread};
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Calls `f`, code of others whose panic is nobody's (T7).
 pub(crate) fn quietly(f: impl FnOnce()) {
@@ -30,6 +31,14 @@ pub(crate) fn quietly(f: impl FnOnce()) {
             std::mem::forget(payload);
         }
     }
+}
+
+/// Goes on with a panic for which something is forgotten. Its drop may panic, too, and in the middle of the first panic that would end the
+/// process (J4).
+#[cold]
+pub(crate) fn resume_without<T>(forgotten: T, panic: Box<dyn Any + Send>) -> ! {
+    quietly(|| drop(forgotten));
+    resume_unwind(panic)
 }
 
 /// A hint that something will be written there soon: the memory may come while something else is done. Any address

@@ -233,8 +233,10 @@ impl Picture {
     }
 
     fn see_worker(&mut self, worker: u16, event: &Event) -> Option<Poll> {
+        // With a single seat it may be that of a thread in `block_on`, which polls its own future in between: no event tells.
+        let is_told_of = self.seats > 1;
         let before = self.lane(worker).doing();
-        self.lane(worker).touch(event.at);
+        self.lane(worker).touch(event.at, is_told_of);
         let mut poll = None;
         match event.kind {
             EventKind::PollStart { task, source } => self.start_poll(worker, event, task, source),

@@ -71,9 +71,13 @@ impl Script {
         self.examine_from(Duration::ZERO)
     }
 
-    fn examine_from(mut self, from: Duration) -> Diagnosis {
+    fn examine_from(self, from: Duration) -> Diagnosis {
+        self.examine_with(2, from)
+    }
+
+    fn examine_with(mut self, seats: usize, from: Duration) -> Diagnosis {
         self.events.sort_by_key(|event| event.at);
-        let mut exam = Exam::new(2, from);
+        let mut exam = Exam::new(seats, from);
         self.events.iter().for_each(|event| exam.see(event));
         exam.conclude(&Book)
     }
@@ -206,6 +210,107 @@ fn work_that_waits_beside_a_sleeper_is_told() {
     let diagnosis = waits(true).examine();
     assert_eq!(ids(&diagnosis), [""; 0]);
     assert!(diagnosis.basis.without_core > 0.2, "{:?}", diagnosis.basis);
+}
+
+/// The share of their time that workers of so many seats waited for a core.
+fn without_core(seats: usize, script: Script) -> f64 {
+    script.examine_with(seats, Duration::ZERO).basis.without_core
+}
+
+/// Who blocks needs no core; its seat is lent, taken back, and in between it is told that it has used no CPU time.
+#[test]
+fn a_blocked_poll_does_not_wait_for_a_core() {
+    let mut script = Script::default();
+    for round in 0..10 {
+        let start = 1 + round * 50_000;
+        script.add(start + 10_000, Lane::Outside, EventKind::SeatLent { seat: 0, from: 0 });
+        script.stall(start + 10_001, 0, 7, StallKind::Blocked(StringId(3)));
+        script.on(0, start + 25_000, EventKind::CpuTime { nanos: 1000 });
+        script.poll(0, (start, start + 49_000), 7, Outcome::Waits);
+        script.on(0, start + 49_001, EventKind::SeatTaken { seat: 0 });
+    }
+    assert_eq!(without_core(2, script), 0.0);
+}
+
+/// As is a poll whose seat was not lent: nobody waited for it.
+#[test]
+fn a_blocked_poll_that_keeps_its_seat_does_not_wait_for_a_core_either() {
+    let mut script = Script::default();
+    script.poll(0, (1, 49_000), 7, Outcome::Waits);
+    script.stall(10_001, 0, 7, StallKind::Waiting);
+    assert_eq!(without_core(2, script), 0.0);
+}
+
+#[test]
+fn a_spare_that_is_not_needed_does_not_wait_for_a_core() {
+    let mut script = Script::default();
+    for round in 0..10 {
+        let start = 1 + round * 50_000;
+        script.on(2, start, EventKind::SeatTaken { seat: 0 });
+        script.on(2, start + 100, EventKind::SearchFailed);
+        script.on(2, start + 101, EventKind::SeatLeft { seat: 0 });
+    }
+    assert_eq!(without_core(2, script), 0.0);
+}
+
+/// Where there is one seat, a future of `block_on` may be polled there, and nothing tells of it.
+#[test]
+fn a_silent_worker_waits_for_a_core_unless_it_may_be_at_a_future_of_block_on() {
+    let silent = || {
+        let mut script = Script::default();
+        for round in 0..10 {
+            let start = 1 + round * 50_000;
+            script.on(0, start, EventKind::TimersFired { timers: 1 });
+            script.poll(0, (start + 30_000, start + 30_010), 7, Outcome::Waits);
+            script.on(0, start + 30_020, EventKind::Park);
+            script.on(0, start + 49_999, EventKind::Unpark { by_itself: true });
+        }
+        script
+    };
+    assert_eq!(without_core(1, silent()), 0.0);
+    assert!(without_core(2, silent()) > 0.25);
+}
+
+/// In each round it is woken, gets a core 20 ms later, and parks; it may be told of itself before it is up.
+fn late(rounds: u64) -> Script {
+    let mut script = Script::default();
+    script.on(0, 1, EventKind::Park);
+    for round in 0..rounds {
+        let start = 1000 + round * 50_000;
+        script.add(start, Lane::Outside, EventKind::WakeWorker { worker: 0 });
+        script.on(0, start + 10_000, EventKind::CpuTime { nanos: 1000 });
+        script.on(0, start + 20_000, EventKind::Unpark { by_itself: false });
+        script.on(0, start + 20_001, EventKind::Park);
+    }
+    script.add(rounds * 50_000, Lane::Outside, EventKind::Dumped);
+    script
+}
+
+#[test]
+fn who_is_woken_and_comes_late_waits_for_a_core_once() {
+    for seats in [1, 2] {
+        let share = without_core(seats, late(10)) * seats as f64;
+        assert!((0.39..0.41).contains(&share), "{share} of {seats}");
+    }
+}
+
+/// Lanes are copied one after another, and a file may be cut off: how it went on is not known.
+#[test]
+fn who_is_woken_and_not_heard_of_again_is_not_taken_for_late() {
+    let mut script = late(0);
+    script.add(1000, Lane::Outside, EventKind::WakeWorker { worker: 0 });
+    script.on(1, 500_000, EventKind::SearchFailed);
+    assert_eq!(without_core(2, script), 0.0);
+}
+
+/// What was before the beginning is no part of the wait.
+#[test]
+fn a_wait_for_a_core_counts_from_the_beginning_on() {
+    let mut script = late(1);
+    script.on(1, 16_000, EventKind::SearchFailed);
+    let basis = script.examine_with(2, Duration::from_micros(16_000)).basis;
+    let waited = basis.without_core * 2.0 * basis.seconds;
+    assert!((0.0049..0.0051).contains(&waited), "{basis:?}");
 }
 
 /// Worker 0 is busy with tasks that its reactor wakes, four at a time; worker 1 gets a few events.

@@ -4,6 +4,8 @@
 mod programs;
 mod unseen;
 
+use heist::runtime::Builder;
+use heist::trace::Config;
 use programs::{
     SLOW_POLLS, SLOW_SPAWNS, alone, expect, expect_if_fast, expect_nothing, healthy, sick,
 };
@@ -209,6 +211,31 @@ fn a_trace_that_is_cut_off_is_examined() {
     let output = heist(&["doctor", &cut]);
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
     assert!(text(&output.stdout).contains("cut off"), "{output:?}");
+}
+
+/// To say that it is healthy would be a guess.
+#[test]
+fn a_trace_without_events_is_no_healthy_one() {
+    let runtime = Builder::new_current_thread().trace(Config::new()).build().unwrap();
+    let mut nobody_drove = Vec::new();
+    runtime.handle().dump_trace_to(&mut nobody_drove).expect("memory can be written to");
+    let not_yet = file("not-yet.trace", &nobody_drove);
+
+    let header = 12 + usize::from(u16::from_le_bytes([nobody_drove[10], nobody_drove[11]])) + 4;
+    // Behind the header, and in the middle of the first chunk.
+    let cut = [header, header + 20]
+        .map(|length| file(&format!("cut-at-{length}.trace"), &sick::BLOCKING.record()[..length]));
+
+    let advice = [(&not_yet, "let the program run"), (&cut[0], "cut off"), (&cut[1], "copy it")];
+    for (path, what_to_do) in advice {
+        for args in [&["doctor", path][..], &["doctor", "--json", path]] {
+            let output = heist(args);
+            assert_eq!(output.status.code(), Some(2), "{output:?}");
+            let said = text(&output.stderr);
+            assert!(said.contains(path) && said.contains(what_to_do), "{said}");
+            assert!(output.stdout.is_empty(), "{output:?}");
+        }
+    }
 }
 
 /// Each in its place.

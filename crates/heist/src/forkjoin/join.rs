@@ -2,14 +2,15 @@
 
 use super::frame::{Head, StackJob};
 use super::outside::on_worker;
-use super::wait::{leapfrog, wait};
-use crate::env::quietly;
+use super::wait::{leapfrog, put_aside, wait};
+use crate::env::{quietly, resume_without};
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
 use crate::scheduler::{Hand, Job, Origin, hand_here, here, with_here};
 use heist_deque::deque::Pushed;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 
 #[cfg(all(test, loom))]
@@ -208,11 +209,25 @@ where
     if is_back || take_back_or_wait(&b.head) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };
-        return (a, b(FnContext::new(has_moved)));
+        return beside(a, || b(FnContext::new(has_moved)));
     }
     // SAFETY: (J2) not taken back, so it was waited for.
-    let b = unsafe { b.outcome() };
-    (a, b.unwrap_or_else(|panic| panic::resume_unwind(panic)))
+    match unsafe { b.outcome() } {
+        Ok(b) => (a, b),
+        Err(panic) => resume_without(a, panic),
+    }
+}
+
+/// Calls the second closure with the first one's result at hand, which is forgotten if it panics (J4). A result that needs no drop costs nothing.
+#[inline(always)]
+fn beside<RA, RB>(a: RA, b: impl FnOnce() -> RB) -> (RA, RB) {
+    if !mem::needs_drop::<RA>() {
+        return (a, b());
+    }
+    match panic::catch_unwind(AssertUnwindSafe(b)) {
+        Ok(b) => (a, b),
+        Err(panic) => resume_without(a, panic),
+    }
 }
 
 /// The first closure has panicked. The second is called all the same, and what it returns or panics with is forgotten (J4).
@@ -227,15 +242,15 @@ where
         // SAFETY: (J1) taken back, so nobody else has it.
         let closure = unsafe { job.take() };
         quietly(|| drop(closure(FnContext::new(has_moved))));
-    } else {
-        // SAFETY: (J2) not taken back, so it was waited for.
-        let outcome = unsafe { job.outcome() };
-        quietly(|| drop(outcome));
+        panic::resume_unwind(panic)
     }
-    panic::resume_unwind(panic)
+    // SAFETY: (J2) not taken back, so it was waited for.
+    let outcome = unsafe { job.outcome() };
+    resume_without(outcome, panic)
 }
 
-/// Whether the job was taken back. What was left behind on top of it is run first. If it is not there, it was stolen, and has ended.
+/// Whether the job was taken back. What was left behind on top of it goes to others: all joins and scopes of the first closure are over,
+/// so nobody waits for it here (J3). If the job is not there, it was stolen, and has ended.
 #[cold]
 #[inline(never)]
 fn take_back_or_wait(job: &Head) -> bool {
@@ -245,7 +260,9 @@ fn take_back_or_wait(job: &Head) -> bool {
         if job.is_of(&popped) {
             return true;
         }
-        local.run_job(popped, Origin::Here);
+        if let Some((left, origin)) = put_aside(local, popped, Origin::Here) {
+            local.run_job(left, origin);
+        }
         if job.latch.is_set() {
             // This worker has run it itself, in the middle of the first closure; what lies deeper is others'.
             break;
@@ -266,11 +283,8 @@ where
     // The first panic wins (J4).
     match (a, b) {
         (Ok(a), Ok(b)) => (a, b),
-        (Ok(_), Err(panic)) => panic::resume_unwind(panic),
-        (Err(panic), b) => {
-            quietly(|| drop(b));
-            panic::resume_unwind(panic)
-        }
+        (Ok(a), Err(panic)) => resume_without(a, panic),
+        (Err(panic), b) => resume_without(b, panic),
     }
 }
 

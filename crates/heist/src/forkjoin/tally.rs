@@ -2,9 +2,9 @@
 
 use super::count::Count;
 use super::outside::{submit, submit_elsewhere};
-use super::wait::wait_until;
+use super::wait::{put_aside, wait_until};
 use super::waiter::Waiter;
-use crate::env::quietly;
+use crate::env::{quietly, resume_without};
 use crate::runtime::{Handle, RuntimeFlavor};
 use crate::scheduler::{Job, Local, OfScope, Origin};
 use heist_deque::deque::Mark;
@@ -163,7 +163,7 @@ impl Tally {
 
     /// Runs the scope's jobs that lie at the end of its owner's deque, one after another: as long as there is one it is not over,
     /// and nobody need look at what others have counted, who count all the time. Another job that has come since the
-    /// scope was opened is left to the caller.
+    /// scope was opened goes to others; where it cannot, it is left to the caller.
     fn run_newer(&self, local: &Local) -> Option<(Job, Origin)> {
         let mut has_run = false;
         // A call comes first; see wait_until().
@@ -181,7 +181,9 @@ impl Tally {
                 local.push_job(job);
                 break;
             }
-            return Some((job, Origin::Here));
+            if let Some(found) = put_aside(local, job, Origin::Here) {
+                return Some(found);
+            }
         }
         None
     }
@@ -235,7 +237,8 @@ impl Tally {
         let panicked = self.lock_panic().take();
         match (outcome, panicked) {
             (Ok(result), None) => result,
-            (Err(panic), _) | (Ok(_), Some(panic)) => panic::resume_unwind(panic),
+            (Ok(result), Some(panic)) => resume_without(result, panic),
+            (Err(panic), panicked) => resume_without(panicked, panic),
         }
     }
 

@@ -135,8 +135,7 @@ fn wait_at_work(
 /// was passed on and perhaps nobody comes for it.
 pub(super) fn leapfrog(local: &Local, stolen: &Head, is_last_look: bool) -> Option<(Job, Origin)> {
     // All that is left here was pushed after the stolen one: thieves take the oldest first.
-    let own = local.pop_job().map(|job| (job, Origin::Here));
-    own.or_else(|| {
+    take_own(local).or_else(|| {
         let Some(thief) = stolen.latch.thief() else {
             return local.take_left_job(is_last_look, |job| stolen.is_of(job));
         };
@@ -154,8 +153,34 @@ pub(super) fn leapfrog(local: &Local, stolen: &Head, is_last_look: bool) -> Opti
             pass_on(local, job, Origin::Stolen(thief));
             return None;
         }
-        Some((job, Origin::Stolen(thief)))
+        help_with(local, job, Origin::Stolen(thief))
     })
+}
+
+/// What a worker that waits has in its deque, and may run.
+fn take_own(local: &Local) -> Option<(Job, Origin)> {
+    while let Some(job) = local.pop_job() {
+        let found = help_with(local, job, Origin::Here);
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// A job that this worker has taken, if it may run it while it waits: a loose one nobody waits for below.
+fn help_with(local: &Local, job: Job, origin: Origin) -> Option<(Job, Origin)> {
+    if job.is_loose() { put_aside(local, job, origin) } else { Some((job, origin)) }
+}
+
+/// A job that this worker has come across, and that is none of what it waits for: it goes to others, as it may want a lock that is held
+/// here (J3). Where nobody could come to run it, it is run here after all: what is waited for may wait for it (J5).
+pub(super) fn put_aside(local: &Local, job: Job, origin: Origin) -> Option<(Job, Origin)> {
+    if !local.lends_seats() {
+        return Some((job, origin));
+    }
+    pass_on(local, job, origin);
+    None
 }
 
 /// Runs a job in the middle of another, which has nothing to do with it. What it leaves behind goes to others: here it would be

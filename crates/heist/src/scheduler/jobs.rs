@@ -105,6 +105,11 @@ impl Job {
         how.scope.and_then(|scope| unsafe { scope(self.0) })
     }
 
+    /// Whether it is of no join and of no scope, so that nobody's frame is kept for it.
+    pub(crate) fn is_loose(&self) -> bool {
+        !self.is_framed() && self.scope().is_none()
+    }
+
     /// Comes back if it has to be run all the same.
     pub(crate) fn refuse(self) -> Option<Job> {
         // SAFETY: (J1) alive until it has been run or refused.

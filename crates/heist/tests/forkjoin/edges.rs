@@ -113,7 +113,7 @@ fn j4_a_payload_panics_when_it_is_dropped() {
     assert_eq!(rt.handle().install(|| 1), 1);
 }
 
-/// J4: the same of what a join or a broadcast forgets when it panics.
+/// J4: the same of what a join, a scope or a broadcast forgets when it panics.
 #[test]
 fn j4_what_is_forgotten_panics_when_it_is_dropped() {
     let is_told = |f: &(dyn Fn() + Sync)| {
@@ -125,6 +125,7 @@ fn j4_what_is_forgotten_panics_when_it_is_dropped() {
     let explode = || -> () { panic::panic_any(Bomb) };
     is_told(&|| one.handle().install(|| _ = join(fail, || Bomb)));
     is_told(&|| one.handle().install(|| _ = join(fail, explode)));
+    is_told(&|| one.handle().install(|| _ = join(|| Bomb, fail)));
     let stolen = |explode: &(dyn Fn() -> Bomb + Sync)| {
         let both_at_once = || {
             let first = || {
@@ -141,9 +142,40 @@ fn j4_what_is_forgotten_panics_when_it_is_dropped() {
     };
     stolen(&|| Bomb);
     stolen(&|| panic::panic_any(Bomb));
+    let keep = || {
+        gate.wait();
+        Bomb
+    };
+    let fail_stolen = || {
+        gate.wait();
+        fail();
+    };
+    is_told(&|| two.handle().install(|| _ = join(keep, fail_stolen)));
     let alone = without_threads();
     is_told(&|| alone.block_on(async { _ = join(fail, || Bomb) }));
     is_told(&|| alone.block_on(async { _ = join(fail, explode) }));
+    is_told(&|| alone.block_on(async { _ = join(|| Bomb, fail) }));
+    let scopes: [&(dyn Fn() + Sync); 3] = [
+        &|| {
+            scope(|s| {
+                s.spawn(|_| explode());
+                fail();
+            })
+        },
+        &|| {
+            scope_fifo(|s| {
+                s.spawn_fifo(|_| explode());
+                fail();
+            })
+        },
+        &|| {
+            _ = scope(|s| {
+                s.spawn(|_| fail());
+                Bomb
+            })
+        },
+    ];
+    scopes.iter().for_each(|scope| is_told(&|| one.handle().install(scope)));
     let part = |index| match index {
         0 => Bomb,
         1 => panic!("first"),

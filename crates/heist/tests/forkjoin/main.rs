@@ -6,6 +6,7 @@ mod detours;
 mod edges;
 mod fixed;
 mod join;
+mod loose;
 mod par;
 mod scarce;
 mod scope;

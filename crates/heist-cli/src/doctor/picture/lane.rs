@@ -129,19 +129,25 @@ impl LaneState {
         };
     }
 
-    /// It is heard of.
-    pub(super) fn touch(&mut self, at: Duration) {
-        let silent = at.saturating_sub(self.last);
-        let since = match self.sleep {
-            Sleep::Asleep(_) => Duration::ZERO,
-            Sleep::Woken(since) => at.saturating_sub(since),
-            Sleep::Awake if self.is_busy() || self.last.is_zero() => Duration::ZERO,
-            Sleep::Awake => silent,
+    /// It is heard of. A lane that `is_told_of` in all it does is silent only at what the runtime does by itself.
+    pub(super) fn touch(&mut self, at: Duration, is_told_of: bool) {
+        let ready_since = match self.sleep {
+            Sleep::Asleep(_) => None,
+            Sleep::Woken(since) => Some(since.max(self.last)),
+            Sleep::Awake => (is_told_of && self.is_between_polls()).then_some(self.last),
         };
-        if since >= NO_CORE {
-            self.without_core += since;
+        let silent = ready_since.map_or(Duration::ZERO, |since| at.saturating_sub(since));
+        if silent >= NO_CORE {
+            self.without_core += silent;
         }
         self.last = self.last.max(at);
+    }
+
+    /// On its seat, and at nothing that can be long: in a poll, also one that is blocked, its thread does what the program
+    /// wants, and without a seat it has nothing to do.
+    fn is_between_polls(&self) -> bool {
+        let was_heard_of = !self.last.is_zero();
+        was_heard_of && self.has_seat && self.poll.is_none() && self.jobs == 0
     }
 
     pub(super) fn doing(&self) -> Doing {
@@ -241,12 +247,10 @@ impl LaneState {
         now: Duration,
         place: impl Fn(TaskId) -> PlaceId,
     ) -> Option<Poll> {
-        match self.sleep {
-            Sleep::Asleep(since) => self.add_idle(since, now),
-            Sleep::Woken(since) if now.saturating_sub(since) >= NO_CORE => {
-                self.without_core += now - since;
-            }
-            _ => {}
+        // Who was woken and is not up has waited for no core, as far as that shows: its lane may have been copied before those
+        // of others, or be cut off.
+        if let Sleep::Asleep(since) = self.sleep {
+            self.add_idle(since, now);
         }
         let Some(poll) = self.poll.take() else {
             if self.jobs > 0 {

@@ -238,7 +238,7 @@ impl Local {
     /// Where nobody could come to run a job in its place: one of its own, if that which was pushed there is among
     /// them, or one from outside. (Where the runtime goes down a closer comes.)
     pub(crate) fn find_job_alone(&self, mark: Option<Mark>) -> Option<(Job, Origin)> {
-        if self.scheduler.config.lends_seats() {
+        if self.lends_seats() {
             return None;
         }
         let is_here = mark.is_some_and(|mark| self.with_deque(|deque| deque.has(mark)));
@@ -302,6 +302,12 @@ impl Local {
     /// Its number, if calls can come to it.
     pub(crate) fn number_for_calls(&self) -> Option<usize> {
         (!self.is_spare()).then_some(self.index)
+    }
+
+    /// Whether somebody comes in the place of a worker of this runtime that waits.
+    #[inline]
+    pub(crate) fn lends_seats(&self) -> bool {
+        self.scheduler.config.lends_seats()
     }
 
     /// Whether nobody stands in for a worker of this runtime that waits.

@@ -126,7 +126,7 @@ impl Local {
         is_over: impl Fn() -> bool,
         help: impl Fn() -> Option<(Job, Origin)>,
     ) -> Option<(Job, Origin)> {
-        let lends = self.scheduler.config.lends_seats() && self.tick.get() % 2 == 0;
+        let lends = self.lends_seats() && self.tick.get() % 2 == 0;
         if lends {
             self.leave_seat();
         }
