@@ -63,6 +63,6 @@ pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
-    Aside, Driven, Hand, Local, Step, Worker, hand_here, here, outside, step_aside, try_submit,
-    with_here, with_here_or_aside, worker_index,
+    Aside, Driven, Hand, Local, Step, Worker, answer_call_aside, hand_here, here, outside,
+    step_aside, try_submit, waiter_aside, with_here, with_here_or_aside, worker_index,
 };

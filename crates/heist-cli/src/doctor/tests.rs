@@ -253,6 +253,14 @@ fn a_spare_that_is_not_needed_does_not_wait_for_a_core() {
     assert_eq!(without_core(2, script), 0.0);
 }
 
+#[test]
+fn a_worker_whose_thread_begins_late_does_not_wait_for_a_core() {
+    let mut script = Script::default();
+    script.on(1, 1, EventKind::Park);
+    script.on(0, 50_000, EventKind::SearchFailed);
+    assert_eq!(without_core(2, script), 0.0);
+}
+
 /// Where there is one seat, a future of `block_on` may be polled there, and nothing tells of it.
 #[test]
 fn a_silent_worker_waits_for_a_core_unless_it_may_be_at_a_future_of_block_on() {

@@ -130,6 +130,9 @@ impl<T> JobHandle<T> {
     /// Waits until the job has ended, on this thread. A worker runs the job itself if nobody has begun it, and else gives its place
     /// to another meanwhile.
     ///
+    /// The worker that has spawned it may also run what it has spawned after it, which lies on top of it: so hold no lock here that such a job wants.
+    /// ([`join`](fn@crate::join) and [`scope`](fn@crate::scope) run nothing that they do not wait for.)
+    ///
     /// # Errors
     /// If the job has panicked, or was cancelled because the runtime went down.
     pub fn wait(mut self) -> Result<T, JoinError> {

@@ -1,6 +1,7 @@
 //! Waiting for a future on a thread that is no worker.
 
 use crate::env::{Clock, Parker};
+use crate::scheduler::{answer_call_aside, waiter_aside};
 use crate::task::coop;
 use std::cell::Cell;
 use std::future::Future;
@@ -11,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 /// Wakes a thread that waits for a future.
-pub(super) struct Unpark(Parker);
+pub(super) struct Unpark(Arc<Parker>);
 
 impl Unpark {
     pub(super) fn unpark(&self) {
@@ -43,15 +44,19 @@ thread_local! {
 }
 
 impl Waiter {
-    fn new() -> Self {
-        let unpark = Arc::new(Unpark(Parker::new()));
+    fn new(parker: Arc<Parker>) -> Self {
+        let unpark = Arc::new(Unpark(parker));
         Waiter { waker: Waker::from(Arc::clone(&unpark)), unpark, linger: Linger::default() }
     }
 
     /// Calls `f` with one that is this thread's.
     pub(super) fn with<R>(f: impl FnOnce(&Waiter) -> R) -> R {
+        if let Some(parker) = waiter_aside() {
+            return f(&Waiter::new(parker));
+        }
         // One who waits may poll something that waits, too, or be ending.
-        let waiter = KEPT.try_with(Cell::take).ok().flatten().unwrap_or_else(Waiter::new);
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let waiter = kept.unwrap_or_else(|| Waiter::new(Arc::new(Parker::new())));
         let result = f(&waiter);
         let _ = KEPT.try_with(|kept| kept.set(Some(waiter)));
         result
@@ -61,7 +66,11 @@ impl Waiter {
         Context::from_waker(&self.waker)
     }
 
+    /// Until it is woken, or has run a part of a broadcast as the worker that has stepped aside.
     pub(super) fn park(&self) {
+        if answer_call_aside() {
+            return;
+        }
         self.linger.until(|| self.unpark.0.is_notified());
         self.unpark.0.park();
     }

@@ -32,7 +32,9 @@ use pinned::Pinned;
 #[cfg(all(test, not(loom)))]
 use rest::Lying;
 use rest::wait_a_moment;
-pub(crate) use seated::{Aside, outside, step_aside, with_here_or_aside};
+pub(crate) use seated::{
+    Aside, answer_call_aside, outside, step_aside, waiter_aside, with_here_or_aside,
+};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;

@@ -263,6 +263,24 @@ fn j5_a_worker_that_has_stepped_aside_takes_part_in_a_broadcast() {
     }
 }
 
+/// J5: also while it waits for a future, in the middle of a job or of a poll.
+#[test]
+fn j5_a_worker_in_block_on_takes_part_in_a_broadcast() {
+    for workers in [1, 3] {
+        let rt = runtime(workers);
+        let handle = rt.handle().clone();
+        let wait = move || {
+            let caller = handle.clone();
+            let call = move || caller.broadcast(|part| part.index()).len();
+            let job = handle.spawn_job(call);
+            handle.block_on(async { job.await.unwrap() })
+        };
+        assert_eq!(rt.handle().install(&wait), workers);
+        let poll = async move { task::block_in_place(&wait) };
+        assert_eq!(rt.block_on(rt.spawn(poll)).unwrap(), workers);
+    }
+}
+
 /// The same by all of them at once.
 #[test]
 fn j5_workers_that_have_stepped_aside_call_each_other() {

@@ -29,7 +29,8 @@ pub(in crate::doctor) struct LaneState {
     jobs: u32,
     jobs_since: Duration,
     sleep: Sleep,
-    last: Duration,
+    /// When it was heard of last; not before counting began. `None`: its thread may not have begun.
+    last: Option<Duration>,
 }
 
 /// In the eyes of the clocks.
@@ -124,7 +125,7 @@ impl LaneState {
                 Sleep::Asleep(_) => Sleep::Asleep(now),
                 other => other,
             },
-            last: now,
+            last: old.last.map(|_| now),
             ..LaneState::default()
         };
     }
@@ -133,21 +134,20 @@ impl LaneState {
     pub(super) fn touch(&mut self, at: Duration, is_told_of: bool) {
         let ready_since = match self.sleep {
             Sleep::Asleep(_) => None,
-            Sleep::Woken(since) => Some(since.max(self.last)),
-            Sleep::Awake => (is_told_of && self.is_between_polls()).then_some(self.last),
+            Sleep::Woken(since) => self.last.map(|last| since.max(last)),
+            Sleep::Awake => self.last.filter(|_| is_told_of && self.is_between_polls()),
         };
         let silent = ready_since.map_or(Duration::ZERO, |since| at.saturating_sub(since));
         if silent >= NO_CORE {
             self.without_core += silent;
         }
-        self.last = self.last.max(at);
+        self.last = self.last.max(Some(at));
     }
 
     /// On its seat, and at nothing that can be long: in a poll, also one that is blocked, its thread does what the program
     /// wants, and without a seat it has nothing to do.
     fn is_between_polls(&self) -> bool {
-        let was_heard_of = !self.last.is_zero();
-        was_heard_of && self.has_seat && self.poll.is_none() && self.jobs == 0
+        self.has_seat && self.poll.is_none() && self.jobs == 0
     }
 
     pub(super) fn doing(&self) -> Doing {

@@ -2,7 +2,7 @@
 //! `../seats/README.md`.
 
 use super::{Entered, Local, Step, Worker, here};
-use crate::env::{Clock, turns};
+use crate::env::{Clock, Parker, turns};
 use crate::reactor::{Reactors, Sits};
 use crate::scheduler::idle::GetUp;
 use crate::scheduler::jobs::Origin;
@@ -11,6 +11,7 @@ use crate::scheduler::shared::RuntimeFlavor;
 use crate::trace::EventKind;
 use std::cell::Cell;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// For a worker at work.
@@ -380,6 +381,24 @@ pub(crate) fn with_here_or_aside<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
         // SAFETY: (W2) set for as long as the worker lives on this thread's stack, below `f`.
         f(local.filter(has_threads).or_else(|| unsafe { aside().as_ref() }))
     })
+}
+
+/// What a worker of this thread that has stepped aside is woken by while it waits: a part of a broadcast may come for it, and the
+/// sender be what it waits for (J5).
+pub(crate) fn waiter_aside() -> Option<Arc<Parker>> {
+    let aside = ASIDE.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: (W2) set for as long as the worker lives on this thread's stack.
+    unsafe { aside.as_ref() }.map(|local| Arc::clone(local.waiter()))
+}
+
+/// Runs such a part; whether there was one.
+pub(crate) fn answer_call_aside() -> bool {
+    let aside = ASIDE.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: (W2) as in waiter_aside().
+    let call = unsafe { aside.as_ref() }.and_then(Local::next_call);
+    let is_there = call.is_some();
+    call.into_iter().for_each(|call| outside(|| call.run(None, Origin::Here)));
+    is_there
 }
 
 impl Local {
