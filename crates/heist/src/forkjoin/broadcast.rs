@@ -174,7 +174,8 @@ struct Part<'a, F, R> {
 
 impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
     /// A worker that ends runs it all the same: others may wait for it (J5).
-    const HOW: How = How { run: Self::run, refuse: |_| false, is_framed: false, scope: None };
+    const HOW: How =
+        How { run: Self::run, refuse: |_| false, is_framed: false, scope: None, loose: None };
 
     fn new(f: &'a F, index: usize, workers: usize, waiter: Waiter) -> Self {
         let (header, outcome) = (Header::new(&Self::HOW), Outcome::new());

@@ -35,7 +35,8 @@ impl Head {
 }
 
 impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
-    const HOW: How = How { run: Self::run_stolen, refuse: |_| false, is_framed: true, scope: None };
+    const HOW: How =
+        How { run: Self::run_stolen, refuse: |_| false, is_framed: true, scope: None, loose: None };
 
     /// To be pushed there.
     #[inline(always)]

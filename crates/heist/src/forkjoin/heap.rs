@@ -16,6 +16,11 @@ pub(super) trait Work: Send {
         None
     }
 
+    /// If it is of none: the number of the task that it is, or 0.
+    fn loose(&self) -> Option<u64> {
+        None
+    }
+
     /// On this worker, if one runs it. Does not unwind.
     fn run(self, worker: Option<&Local>);
 }
@@ -25,6 +30,10 @@ pub(super) struct Detached<F>(pub(super) F);
 
 impl<F: FnOnce() + Send> Work for Detached<F> {
     const IS_MANDATORY: bool = true;
+
+    fn loose(&self) -> Option<u64> {
+        Some(0)
+    }
 
     fn run(self, _worker: Option<&Local>) {
         // Its panic has been printed, and there is nobody to tell.
@@ -76,6 +85,7 @@ impl<W: Work> HeapJob<W> {
         refuse: |_| false,
         is_framed: false,
         scope: Some(Self::scope),
+        loose: Some(Self::loose),
     };
 
     /// # Safety
@@ -89,8 +99,13 @@ impl<W: Work> HeapJob<W> {
         work.run(worker);
     }
 
-    const HOW: How =
-        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: Some(Self::scope) };
+    const HOW: How = How {
+        run: Self::run,
+        refuse: Self::refuse,
+        is_framed: false,
+        scope: Some(Self::scope),
+        loose: Some(Self::loose),
+    };
 
     /// # Safety
     /// As [`Job::new`] was promised.
@@ -114,6 +129,13 @@ impl<W: Work> HeapJob<W> {
     unsafe fn scope(header: NonNull<Header>) -> Option<OfScope> {
         // SAFETY: (J1) made by new() or new_on(), and nobody has run it.
         unsafe { header.cast::<Self>().as_ref() }.work.scope()
+    }
+
+    /// # Safety
+    /// As [`Job::new`] was promised.
+    unsafe fn loose(header: NonNull<Header>) -> Option<u64> {
+        // SAFETY: (J1) made by new() or new_on(), and nobody has run it.
+        unsafe { header.cast::<Self>().as_ref() }.work.loose()
     }
 
     /// Moves the work out, and frees the block.

@@ -8,6 +8,7 @@ use crate::scheduler::blocking::{Closure, NeverWaits};
 use crate::scheduler::{Job, Local, Origin, with_here};
 use crate::task::{self, JoinError, JoinHandle, Notified};
 use heist_deque::deque::Mark;
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -106,6 +107,10 @@ struct Awaited(Notified<NeverWaits>);
 impl Work for Awaited {
     const IS_MANDATORY: bool = false;
 
+    fn loose(&self) -> Option<u64> {
+        Some(self.0.id().number().get())
+    }
+
     fn run(self, _worker: Option<&Local>) {
         let _done = self.0.run(&NeverWaits);
     }
@@ -153,9 +158,15 @@ impl<T> JobHandle<T> {
                         make_detour(local, job, origin);
                     }
                 };
-                let help = |_is_last_look| {
+                // Where it lies if it was put aside. Others take it from there, but perhaps nobody is to be had; and it may lie there already.
+                let (number, is_first) = (join.id().number().get(), Cell::new(true));
+                let aside = |is_last_look| {
+                    let looks = is_first.replace(false) || is_last_look;
+                    local.take_left_job(looks, |job| job.is_of_task(number))
+                };
+                let help = |is_last_look| {
                     let own = own().map(|job| (job, Origin::Here));
-                    own.or_else(|| {
+                    own.or_else(|| aside(is_last_look)).or_else(|| {
                         go_on_alone();
                         None
                     })

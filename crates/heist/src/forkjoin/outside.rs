@@ -114,7 +114,8 @@ struct Visit<F, R> {
 }
 
 impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
-    const HOW: How = How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: None };
+    const HOW: How =
+        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: None, loose: None };
 
     /// # Safety
     /// As [`Job::new`] was promised.

@@ -168,9 +168,9 @@ fn take_own(local: &Local) -> Option<(Job, Origin)> {
     None
 }
 
-/// A job that this worker has taken, if it may run it while it waits: a loose one nobody waits for below.
+/// A job that this worker has taken, if it may run it while it waits. Nobody waits for one that is detached.
 fn help_with(local: &Local, job: Job, origin: Origin) -> Option<(Job, Origin)> {
-    if job.is_loose() { put_aside(local, job, origin) } else { Some((job, origin)) }
+    if job.is_detached() { put_aside(local, job, origin) } else { Some((job, origin)) }
 }
 
 /// A job that this worker has come across, and that is none of what it waits for: it goes to others, as it may want a lock that is held

@@ -17,6 +17,8 @@ pub(crate) struct How {
     pub(crate) is_framed: bool,
     /// The scope that it is of. None for most: a call in vain is one more page of code, which takes its time where that has not run for long.
     pub(crate) scope: Option<unsafe fn(NonNull<Header>) -> Option<OfScope>>,
+    /// Of a job of no join and no scope: the number of its task, for whose handle somebody may wait, or 0.
+    pub(crate) loose: Option<unsafe fn(NonNull<Header>) -> Option<u64>>,
     /// Runs it, on this worker if it is run by one, and never unwinds. Afterwards nobody may touch it.
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
     /// The runtime goes down, and nobody else has run it. `false` if it has to be run all the same.
@@ -105,9 +107,21 @@ impl Job {
         how.scope.and_then(|scope| unsafe { scope(self.0) })
     }
 
-    /// Whether it is of no join and of no scope, so that nobody's frame is kept for it.
-    pub(crate) fn is_loose(&self) -> bool {
-        !self.is_framed() && self.scope().is_none()
+    /// Whether it is the one of this task; see [`JobHandle`](crate::JobHandle).
+    pub(crate) fn is_of_task(&self, number: u64) -> bool {
+        self.loose() == Some(number)
+    }
+
+    /// Whether nobody can wait for it.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.loose() == Some(0)
+    }
+
+    fn loose(&self) -> Option<u64> {
+        // SAFETY: (J1) alive until it has been run or refused.
+        let how = unsafe { self.0.as_ref() }.how;
+        // SAFETY: (J1) as above.
+        how.loose.and_then(|loose| unsafe { loose(self.0) })
     }
 
     /// Comes back if it has to be run all the same.
@@ -121,7 +135,8 @@ impl Job {
 
 /// A job that does nothing: it makes the worker that it is for look around.
 pub(super) fn nothing() -> Job {
-    static HOW: How = How { run: |_, _, _| {}, refuse: |_| true, is_framed: false, scope: None };
+    static HOW: How =
+        How { run: |_, _, _| {}, refuse: |_| true, is_framed: false, scope: None, loose: None };
     static NOTHING: Header = Header { how: &HOW };
     // SAFETY: (J1) it lives for ever, and nothing is all it does, as often as one likes.
     unsafe { Job::new(NonNull::from(&NOTHING)) }

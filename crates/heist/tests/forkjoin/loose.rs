@@ -1,4 +1,4 @@
-//! J3: who waits in a join or a scope, with a lock held perhaps, leaves loose jobs to others: those that nobody waits for in its frame.
+//! J3: who waits in a join or a scope, with a lock held perhaps, leaves to others what nobody waits for in its frame.
 //! What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
@@ -70,7 +70,7 @@ fn j3_what_a_thief_leaves_behind() {
             let lock = Lock::default();
             let (steal, is_stolen) = channel();
             let leave = {
-                let lock = Arc::clone(&lock);
+                let (handle, lock) = (rt.handle(), Arc::clone(&lock));
                 move || {
                     steal.send(()).unwrap();
                     let (begin, has_begun) = channel();
@@ -78,7 +78,7 @@ fn j3_what_a_thief_leaves_behind() {
                         begin.send(()).unwrap();
                         *lock.lock().unwrap() += 1;
                     };
-                    drop(spawn_job(wants).detach());
+                    handle.spawn_detached(wants);
                     has_begun.recv().unwrap();
                 }
             };
@@ -89,4 +89,22 @@ fn j3_what_a_thief_leaves_behind() {
             });
         }
     }
+}
+
+/// What was put aside is for others, and there are none: the only worker waits for it, and nobody could come in its place.
+#[test]
+fn j5_what_was_put_aside_is_run_by_who_waits_for_it() {
+    let mut builder = Builder::new_multi_thread();
+    let rt = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
+    let (begin, has_begun) = channel();
+    let (release, is_released) = channel::<()>();
+    let taken = rt.spawn_blocking(move || {
+        begin.send(()).unwrap();
+        is_released.recv().unwrap_err();
+    });
+    has_begun.recv().unwrap();
+    let found = rt.handle().install(|| join(|| spawn_job(|| 7), || ()).0.wait().unwrap());
+    assert_eq!(found, 7);
+    drop(release);
+    rt.block_on(taken).unwrap();
 }

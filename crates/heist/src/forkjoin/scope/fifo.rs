@@ -108,6 +108,7 @@ impl<'scope> ScopeFifo<'scope> {
         refuse: |_| false,
         is_framed: false,
         scope: Some(Self::of_scope),
+        loose: None,
     };
 
     /// Spawns a job, which may spawn more. It runs some time before the scope ends, on any worker.

@@ -512,7 +512,7 @@ fn l5_a_spare_comes_while_jobs_are_refused() {
     }
 
     static HOW: How =
-        How { run: |_, _, _| {}, refuse: |_| refuse(), is_framed: false, scope: None };
+        How { run: |_, _, _| {}, refuse: |_| refuse(), is_framed: false, scope: None, loose: None };
     static HEADER: Header = Header::new(&HOW);
     let stage = Stage::new(2, None, 7);
     // SAFETY: (J1) it lives for ever, and is refused once.
