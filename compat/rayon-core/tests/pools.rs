@@ -36,7 +36,7 @@ fn threads_are_those_that_were_asked_for() {
 fn the_most_threads_are_as_many_as_heist_has() {
     let most = rayon_core::max_num_threads();
     let accepts = |threads| {
-        let ask = || drop(heist::runtime::Builder::new_multi_thread().worker_threads(threads));
+        let ask = || _ = heist::runtime::Builder::new_multi_thread().worker_threads(threads);
         std::panic::catch_unwind(ask).is_ok()
     };
     assert!(accepts(most) && !accepts(most + 1));
