@@ -136,7 +136,7 @@ impl<T> JobHandle<T> {
     /// to another meanwhile.
     ///
     /// The worker that has spawned it may also run what it has spawned after it, which lies on top of it: so hold no lock here that such a job wants.
-    /// ([`join`](fn@crate::join) and [`scope`](fn@crate::scope) run nothing that they do not wait for.)
+    /// ([`join`](fn@crate::join) and [`scope`](fn@crate::scope) leave what their closures have left behind to others.)
     ///
     /// # Errors
     /// If the job has panicked, or was cancelled because the runtime went down.
