@@ -120,6 +120,8 @@ pub(crate) const PARKER_NUDGE_LOST: Canary = Canary::new("parker nudge lost");
 pub(crate) const PARKER_NUDGE_RELAXED: Canary = Canary::new("parker nudge relaxed");
 /// A nudge takes away a wake-up.
 pub(crate) const PARKER_NUDGE_FOR_WAKE_UP: Canary = Canary::new("parker nudge for wake-up");
+/// A wake-up of a wait does not pass on what was done before it.
+pub(crate) const WAKEUP_RELAXED: Canary = Canary::new("wakeup relaxed");
 /// A sleeper that sleeps elsewhere is not roused there.
 pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
 /// Who adds something to a reactor does not order that before its look at whether anybody sits there.

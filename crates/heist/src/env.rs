@@ -9,6 +9,7 @@ mod parker;
 pub(crate) mod pidfd;
 mod threads;
 pub(crate) mod turns;
+mod wakeup;
 
 pub use activity::SystemCall;
 pub(crate) use activity::Usage;
@@ -19,6 +20,7 @@ pub(crate) use clock::StoppedClock;
 pub(crate) use clock::{Clock, cpu_time};
 pub(crate) use parker::Parker;
 pub(crate) use threads::{ThreadSpec, this_thread};
+pub(crate) use wakeup::Wakeup;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

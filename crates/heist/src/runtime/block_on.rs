@@ -1,6 +1,6 @@
 //! Waiting for a future on a thread that is no worker.
 
-use crate::env::{Clock, Parker};
+use crate::env::{Clock, Parker, Wakeup};
 use crate::scheduler::{answer_call_aside, waiter_aside};
 use crate::task::coop;
 use std::cell::Cell;
@@ -11,27 +11,27 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// Wakes a thread that waits for a future.
-pub(super) struct Unpark(Arc<Parker>);
+/// The waker of a thread that waits for a future.
+pub(super) struct Unpark(Wakeup);
 
 impl Unpark {
     pub(super) fn unpark(&self) {
-        self.0.unpark();
+        self.0.wake();
     }
 }
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        self.0.wake();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
+        self.0.wake();
     }
 }
 
-/// A thread that waits for a future, and how it is woken. It is used again for the next: a waker of one that is long gone has
-/// that one polled for nothing, once.
+/// A thread that waits for a future, and how it is woken. It is reused for the thread's next wait: a waker that
+/// outlives its future causes one needless poll of a later one.
 pub(super) struct Waiter {
     unpark: Arc<Unpark>,
     waker: Waker,
@@ -45,7 +45,7 @@ thread_local! {
 
 impl Waiter {
     fn new(parker: Arc<Parker>) -> Self {
-        let unpark = Arc::new(Unpark(parker));
+        let unpark = Arc::new(Unpark(Wakeup::new(parker)));
         Waiter { waker: Waker::from(Arc::clone(&unpark)), unpark, linger: Linger::default() }
     }
 
@@ -66,13 +66,16 @@ impl Waiter {
         Context::from_waker(&self.waker)
     }
 
-    /// Until it is woken, or has run a part of a broadcast as the worker that has stepped aside.
+    /// Sleeps until this wait is woken (I7). A worker that has stepped aside runs its parts of broadcasts
+    /// meanwhile.
     pub(super) fn park(&self) {
-        if answer_call_aside() {
-            return;
+        let wakeup = &self.unpark.0;
+        while !wakeup.take() {
+            if !answer_call_aside() {
+                self.linger.until(|| wakeup.ends_sleep());
+                wakeup.sleep();
+            }
         }
-        self.linger.until(|| self.unpark.0.is_notified());
-        self.unpark.0.park();
     }
 
     /// For somebody else to wake it by.

@@ -9,5 +9,6 @@ mod join_set;
 mod lifecycle;
 mod local_set;
 mod locals;
+mod nested_waits;
 #[path = "../support/mod.rs"]
 mod support;
