@@ -34,7 +34,7 @@ pub use crate::stall::{StallCause, StallReport, Waiting};
 
 use crate::console::Console;
 use crate::env::{companion, log};
-use crate::scheduler::one_after_the_other;
+use crate::scheduler::{Sysmon, one_after_the_other};
 use crate::task::{self, JoinHandle};
 use current_thread::Driver;
 use std::future::Future;
@@ -184,15 +184,31 @@ impl Runtime {
 
     /// Cancels everything that is not running. What is dropped here is dropped in the runtime (T6):
     /// it may ask for the current one, and spawn in vain.
-    fn close(&self) {
-        let _entered = context::enter(&self.handle);
+    fn close(&mut self) {
+        let handle = self.handle.clone();
+        let _entered = context::enter(&handle);
         one_after_the_other(|| {
-            self.handle.scheduler.shut_down();
+            let is_first = handle.scheduler.close();
+            if self.sysmon.is_none() && handle.scheduler.left_to_cancel() > 1 {
+                // (T9) The drop of one task may wait for that of another, which somebody else has to begin. Where no
+                // thread can be started, that is a deadlock of the program's.
+                self.sysmon = start_sysmon(&handle).ok();
+            }
+            handle.scheduler.cancel_all(is_first);
             if let Some(driver) = &self.driver {
                 driver.shut_down();
             }
         });
     }
+}
+
+/// It is in the runtime, as what it calls may be code of others.
+fn start_sysmon(handle: &Handle) -> io::Result<thread::JoinHandle<()>> {
+    let (sysmon, handle) = (Sysmon::new(handle.scheduler.clone()), handle.clone());
+    thread::Builder::new().name("heist-sysmon".into()).spawn(move || {
+        let _entered = context::enter(&handle);
+        sysmon.run();
+    })
 }
 
 // Whatever a task's panic leaves behind is in the task: the runtime goes on as before (T7).

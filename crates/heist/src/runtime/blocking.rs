@@ -20,8 +20,8 @@ pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
     handle.scheduler.blocking.call(run, &handle).is_ok()
 }
 
-/// Starts a thread for jobs that are left when the runtime goes down. Blocking threads are ending then.
-pub(super) fn call_closer(scheduler: &Scheduler) {
+/// Starts a thread for what is left when the runtime goes down, if it can. Blocking threads are ending then.
+pub(super) fn call_closer(scheduler: &Scheduler) -> bool {
     let handle = Handle { scheduler: scheduler.clone() };
     let (coming, closer) = (scheduler.expect_closer(), handle.clone());
     let run = move || {
@@ -32,7 +32,7 @@ pub(super) fn call_closer(scheduler: &Scheduler) {
         closer.stopping();
     };
     // As for other threads: the name comes from code of others. Who called tries again.
-    let _ = catch_unwind(AssertUnwindSafe(|| handle.start(run)));
+    catch_unwind(AssertUnwindSafe(|| handle.start(run))).is_ok_and(|started| started.is_ok())
 }
 
 /// A thread that ends, also if a callback panics. When the runtime goes down whoever shuts it down waits for all.

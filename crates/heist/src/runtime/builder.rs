@@ -16,7 +16,7 @@ use crate::env::{Cores, ThreadSpec, companion, turns};
 use crate::metrics::HistogramConfiguration;
 use crate::reactor::timers::Clock;
 use crate::reactor::{self, Reactors};
-use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Sysmon, blocking};
+use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, blocking};
 use crate::stall::StallConfig;
 use crate::trace;
 use std::fmt;
@@ -471,9 +471,7 @@ impl Builder {
             }
         }
         if handle.scheduler.config().needs_sysmon() {
-            let sysmon = Sysmon::new(handle.scheduler.clone());
-            let thread =
-                start_sysmon(sysmon, handle.clone()).map_err(|error| errors::no_sysmon(&error))?;
+            let thread = super::start_sysmon(&handle).map_err(|error| errors::no_sysmon(&error))?;
             runtime.sysmon = Some(thread);
         }
         runtime.console = console.start(&handle.scheduler)?;
@@ -524,14 +522,6 @@ impl Builder {
             call_closer: super::blocking::call_closer,
         }
     }
-}
-
-/// It is in the runtime, as what it calls may be code of others.
-fn start_sysmon(sysmon: Sysmon, handle: Handle) -> io::Result<thread::JoinHandle<()>> {
-    thread::Builder::new().name("heist-sysmon".into()).spawn(move || {
-        let _entered = context::enter(&handle);
-        sysmon.run();
-    })
 }
 
 impl fmt::Debug for Builder {

@@ -1,7 +1,12 @@
-//! Jobs that are under way when the runtime goes down. Who blocks in one may wait for another that lies in its own deque, or
-//! in that of somebody who blocks as well (J5), and nobody sits down in its place any more. So sysmon has *closers* come:
-//! spare workers without a seat, which run what they find in the deques, and end.
+//! What is left when the runtime goes down, and the thread that has it is stuck.
+//!
+//! A job that is under way may wait for another that lies in its own deque, or in that of a worker that blocks as
+//! well (J5); and the drop of one task may wait for that of another (T9). Nobody sits down in place of a worker any
+//! more. So sysmon has *closers* come: spare workers without a seat, which run the jobs that they find, drop the
+//! tasks that are left, and end. Sysmon itself drops tasks only where no thread can be started: it must not get
+//! stuck.
 
+use super::refused::one_after_the_other;
 use super::shared::{Scheduler, Shared};
 use super::sysmon::Sysmon;
 use super::worker;
@@ -13,16 +18,45 @@ const SOON: Duration = Duration::from_millis(1);
 /// After so long at most, when none was: a poll that goes on may come to begin one.
 const LATER: Duration = Duration::from_millis(100);
 
+/// While tasks are left and none was cancelled for this long, another thread comes: as long as a poll may take (L2).
+const STUCK: Duration = Duration::from_millis(10);
+
+/// When the number of tasks that have ended changed last.
+struct Progress {
+    ended: u64,
+    at: Clock,
+}
+
 impl Sysmon {
-    /// Drops what polls that are going on, and whoever wakes a task, leave behind: who left it may wait for that,
-    /// or hold a lock that it needs (T6). They wake sysmon; so does each worker that ends.
+    /// Sees to it that what polls that are going on, and wakers, leave behind is dropped: whoever left it may
+    /// wait for that, or hold a lock that it needs (T6). They wake sysmon; so does each worker that ends.
     pub(super) fn clear_away(&mut self) {
         let mut pause = SOON;
+        let mut progress = Progress { ended: self.scheduler.ended(), at: Clock::now() };
         while !self.scheduler.is_all_over() {
-            self.scheduler.cancel_queued_in_turn();
-            pause = if self.look_at_jobs_left() { SOON } else { (pause * 2).min(LATER) };
+            let has_tasks = self.look_at_tasks_left(&mut progress);
+            let has_jobs = self.look_at_jobs_left();
+            pause = if has_tasks || has_jobs { SOON } else { (pause * 2).min(LATER) };
             self.scheduler.alarm.wait(pause);
         }
+        // What it has gathered while the last worker ended.
+        one_after_the_other(|| while self.scheduler.cancel_next() {});
+    }
+
+    /// Whether there are any. If those that drop them do not go on, one more comes.
+    fn look_at_tasks_left(&self, progress: &mut Progress) -> bool {
+        self.scheduler.gather_queued();
+        let (now, ended) = (Clock::now(), self.scheduler.ended());
+        let has_tasks = self.scheduler.left_to_cancel() > 0;
+        if !has_tasks || progress.ended != ended {
+            *progress = Progress { ended, at: now };
+        } else if now.since(progress.at) >= STUCK {
+            progress.at = now;
+            if !self.scheduler.call_closer() {
+                one_after_the_other(|| _ = self.scheduler.cancel_next());
+            }
+        }
+        has_tasks
     }
 
     /// Whether there are any. If fewer are at work on them than there were seats, one more comes.
@@ -33,7 +67,7 @@ impl Sysmon {
         let now = Clock::now();
         let at_work = (0..self.watch_all()).filter(|worker| self.is_at_work(*worker, now)).count();
         if at_work < self.scheduler.seats.len() {
-            self.scheduler.call_closer();
+            let _ = self.scheduler.call_closer();
         }
         true
     }
@@ -47,14 +81,10 @@ impl Shared {
         self.config.lends_seats() && has_any()
     }
 
-    /// Unless one is on its way.
-    fn call_closer(&self) {
-        if let Some(scheduler) =
-            Scheduler::upgrade(&self.me).filter(|_| !self.spares.is_late_one_coming())
-        {
-            // If no thread can be started, the next look tries again.
-            worker::outside(|| (self.config.call_closer)(&scheduler));
-        }
+    /// Has one come, unless one is on its way; `false` if no thread can be started. The next look tries again.
+    fn call_closer(&self) -> bool {
+        let calls = |scheduler| worker::outside(|| (self.config.call_closer)(&scheduler));
+        self.spares.is_late_one_coming() || Scheduler::upgrade(&self.me).is_some_and(calls)
     }
 }
 
@@ -68,13 +98,17 @@ impl Scheduler {
         Coming(self.clone())
     }
 
-    /// Runs, on the calling thread, what jobs are left, until it finds none.
+    /// Runs what jobs are left and drops what tasks are, on the calling thread, until it finds none.
     pub(crate) fn run_closer(&self, coming: Coming) {
         let taken = self.spares.take_late(self);
         drop(coming);
-        if let Some((number, worker)) = taken {
-            worker.finish_jobs_of_all();
-            self.spares.put_back(self, number, worker);
+        match taken {
+            Some((number, worker)) => {
+                worker.finish_jobs_of_all();
+                self.spares.put_back(self, number, worker);
+            }
+            // There are as many workers as there may be: jobs wait for one of them, tasks need none.
+            None => self.cancel_queued_in_turn(),
         }
     }
 }

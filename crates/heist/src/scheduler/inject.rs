@@ -6,7 +6,7 @@
 //! one lock, up to half a ring of tasks. The protocol is told in `inject/README.md`.
 
 use crate::canary;
-use crate::metrics::{Counter, SharedCounter};
+use crate::metrics::Counter;
 use crate::task::{Notified, Schedule, TaskList};
 use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
@@ -18,8 +18,6 @@ mod tests;
 
 pub(super) struct Inject<S: Schedule> {
     shards: Box<[CachePadded<Shard<S>>]>,
-    /// Tasks that were here when the queue was closed, or came back one by one.
-    cancelled: SharedCounter,
 }
 
 /// The queue takes no more tasks. Dropping this one, without any lock held, cancels it.
@@ -48,7 +46,7 @@ impl<S: Schedule> Inject<S> {
             list: Mutex::new(List { tasks: TaskList::new(), is_closed: false }),
         };
         let shards = (0..shards.max(1)).map(|_| CachePadded::new(shard())).collect();
-        Inject { shards, cancelled: SharedCounter::default() }
+        Inject { shards }
     }
 
     /// Appends a task to the list of the calling thread. After the queue was closed it comes back.
@@ -114,8 +112,7 @@ impl<S: Schedule> Inject<S> {
         self.shards.iter().map(|shard| shard.len()).sum()
     }
 
-    /// How many tasks were pushed one by one, how many of them were new, and how many were
-    /// cancelled here (M1).
+    /// How many tasks were pushed one by one, and how many of them were new (M1).
     pub(super) fn pushed(&self) -> u64 {
         self.shards.iter().map(|shard| shard.pushed.get()).sum()
     }
@@ -124,30 +121,21 @@ impl<S: Schedule> Inject<S> {
         self.shards.iter().map(|shard| shard.spawned.get()).sum()
     }
 
-    pub(super) fn cancelled(&self) -> u64 {
-        self.cancelled.get()
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.shards.iter().all(|shard| shard.len() == 0)
     }
 
-    /// Takes no more tasks, and cancels all that are here.
-    pub(super) fn close(&self) {
+    /// Takes no more tasks, and gives back all that are here.
+    #[must_use = "the tasks have to be cancelled"]
+    pub(super) fn close(&self) -> TaskList<S> {
+        let mut tasks = TaskList::new();
         for shard in &self.shards {
             let mut list = shard.lock();
             list.is_closed = true;
-            let mut tasks = TaskList::new();
             tasks.append(&mut list.tasks);
             shard.publish(list);
-            self.cancel(tasks);
         }
-    }
-
-    fn cancel(&self, tasks: TaskList<S>) {
-        let count = tasks.len() as u64;
-        drop(tasks);
-        self.cancelled.add(count);
+        tasks
     }
 }
 

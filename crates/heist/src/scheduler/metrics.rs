@@ -97,10 +97,7 @@ impl Shared {
     /// How many of them have ended: those that workers ran to their end or found in their queues at
     /// the end, and those that were cancelled where they waited.
     pub(crate) fn ended(&self) -> u64 {
-        self.sum(|counters| counters.ended())
-            + self.cancelled.get()
-            + self.inject.cancelled()
-            + self.waiting.cancelled()
+        self.sum(|counters| counters.ended()) + self.cancelled.get() + self.waiting.cancelled()
     }
 
     /// How many tasks were spawned or woken by threads that are no workers.

@@ -44,9 +44,13 @@ impl Scheduler {
 
     fn spawn_in(&self, worker: usize, task: Runnable) {
         self.record_spawn(&task);
+        if self.is_down() {
+            // (T9) The worker may be this thread's to run, which may wait for the task.
+            return self.refuse_spawn(task);
+        }
         match self.remotes[worker].lane.spawn(task) {
             Ok(()) => self.notify_worker(worker),
-            Err(Closed(task)) => self.refuse(task),
+            Err(Closed(task)) => self.refuse_spawn(task),
         }
     }
 }

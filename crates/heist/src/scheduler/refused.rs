@@ -1,13 +1,19 @@
-//! Tasks that come too late. What one of them does when it is dropped may wake the next, and so on: they
-//! are dropped one after the other, not inside of each other, however long the chain is, and whatever
-//! lock one of them holds while it wakes the next (T6).
+//! Tasks that come too late: a runtime that goes down drops them.
 //!
-//! Who spawns into a runtime that goes down drops the task. Who wakes one, or overflows, leaves it to be dropped
-//! by others: it may hold a lock which the task needs, and did not ask for anything to be dropped.
+//! - **A task that is spawned** is dropped by whoever spawns it, there and then, also in the middle of the drop of
+//!   another: that drop may wait for the new task, or for what it holds (T9). From a certain depth on it is left to
+//!   others, so that a chain of tasks, each of which is spawned by the drop of the one before, is as long as it
+//!   likes.
+//! - **A task that is woken**, or overflows, is left to whoever clears away: its waker may hold a lock that the
+//!   task needs when it is dropped, and did not ask for anything to be dropped (T6). Threads that clear away drop
+//!   one task after the other, and any number of threads do so at a time: one whose drop waits is joined by
+//!   another (`closing.rs`).
+//! - When all that clear away have ended, a woken task is dropped by its waker: on a thread that is dropping
+//!   another task, after that one.
 
 use super::shared::{Runnable, Scheduler};
 use crate::task::TaskList;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +22,13 @@ type Waiting = VecDeque<(Scheduler, Runnable)>;
 thread_local! {
     /// Those that came while another was being dropped on this thread; `None` if none is.
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
+    /// How many refused spawns are being dropped on this thread, each in the drop of the one before.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
+
+/// Refused spawns are dropped inside of each other up to this depth. Guessed: it leaves most of a small stack to
+/// what the drops do, and does not matter within a factor of four.
+const DEEPEST: usize = 64;
 
 /// Tasks that come too late and are left to whoever clears away.
 pub(super) struct Leftovers(Mutex<Left>);
@@ -30,6 +42,10 @@ struct Left {
 impl Leftovers {
     pub(super) fn new() -> Self {
         Leftovers(Mutex::new(Left { tasks: TaskList::new(), is_closed: false }))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lock().tasks.len()
     }
 
     /// Leaves a task; gives it back if nobody would come for it.
@@ -63,8 +79,30 @@ impl Leftovers {
 }
 
 impl Scheduler {
-    /// Drops a task that comes too late; if that goes on with another one already, later.
-    pub(super) fn refuse(&self, task: Runnable) {
+    /// Drops a task that was spawned too late.
+    pub(super) fn refuse_spawn(&self, task: Runnable) {
+        // On a thread that is ending nothing is counted.
+        let depth = DEPTH.try_with(Cell::get).unwrap_or(0);
+        if depth >= DEEPEST {
+            return self.leave(task);
+        }
+        let _deeper = Deeper::than(depth);
+        one_after_the_other(|| (self.config.refuse)(self, task));
+    }
+
+    /// Leaves a task that comes too late to whoever clears away (T6).
+    pub(super) fn leave(&self, task: Runnable) {
+        match self.leftovers.leave(task) {
+            Ok(()) => self.alarm.wake(),
+            Err(task) => {
+                self.cancelled.add(1);
+                self.refuse(task);
+            }
+        }
+    }
+
+    /// Drops a task that comes too late for anybody to clear it away; if this thread is dropping another one, later.
+    fn refuse(&self, task: Runnable) {
         let mut task = Some(task);
         // On a thread that is ending nobody waits: there is no list.
         let _ = WAITING.try_with(|waiting| {
@@ -75,6 +113,22 @@ impl Scheduler {
         if let Some(task) = task {
             one_after_the_other(|| (self.config.refuse)(self, task));
         }
+    }
+}
+
+/// The depth of refused spawns on this thread, until it is dropped.
+struct Deeper(usize);
+
+impl Deeper {
+    fn than(depth: usize) -> Self {
+        let _ = DEPTH.try_with(|here| here.set(depth + 1));
+        Deeper(depth)
+    }
+}
+
+impl Drop for Deeper {
+    fn drop(&mut self) {
+        let _ = DEPTH.try_with(|here| here.set(self.0));
     }
 }
 

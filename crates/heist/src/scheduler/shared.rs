@@ -21,7 +21,7 @@ use crate::metrics::{HistogramConfiguration, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
 use crate::task::tracker::Tracker;
-use crate::task::{Notified, Schedule, TaskRef};
+use crate::task::{Notified, Schedule, TaskList, TaskRef};
 use crate::trace::{self, Recorder};
 use crossbeam_utils::CachePadded;
 use heist_deque::Steal;
@@ -70,8 +70,8 @@ pub(crate) struct Config {
     pub(crate) refuse: fn(&Scheduler, Runnable),
     /// Has a thread run a spare worker for this seat; `false` if there is none to be had.
     pub(crate) call_spare: fn(&Scheduler, usize) -> bool,
-    /// Starts a thread that calls [`run_closer`](Scheduler::run_closer), if it can.
-    pub(crate) call_closer: fn(&Scheduler),
+    /// Starts a thread that calls [`run_closer`](Scheduler::run_closer); `false` if none can be started.
+    pub(crate) call_closer: fn(&Scheduler) -> bool,
 }
 
 impl Config {
@@ -232,14 +232,7 @@ impl Scheduler {
     pub(super) fn inject(&self, task: Runnable) {
         match self.inject.push(producer(), task) {
             Ok(()) => self.notify(),
-            // Who wakes a task may hold a lock that it needs when it is dropped (T6).
-            Err(Closed(task)) => match self.leftovers.leave(task) {
-                Ok(()) => self.alarm.wake(),
-                Err(task) => {
-                    self.cancelled.add(1);
-                    self.refuse(task);
-                }
-            },
+            Err(Closed(task)) => self.leave(task),
         }
     }
 
@@ -247,7 +240,7 @@ impl Scheduler {
         match pushed {
             Ok(()) => self.notify(),
             // Last: what a future does in its drop may be anything, also leaving this runtime.
-            Err(Closed(task)) => self.refuse(task),
+            Err(Closed(task)) => self.refuse_spawn(task),
         }
     }
 }
@@ -332,12 +325,14 @@ impl Shared {
     }
 
     pub(crate) fn is_down(&self) -> bool {
-        // Acquire: pairs with the Release in shut_down().
+        // Acquire: pairs with the Release in close().
         self.is_down.load(Ordering::Acquire)
     }
 
-    /// Cancels everything that is not running, and tells the workers to end.
-    pub(crate) fn shut_down(&self) {
+    /// Takes nothing more, and tells the workers to end. Whether this is the first time; to be followed by
+    /// [`cancel_all`](Self::cancel_all).
+    #[must_use]
+    pub(crate) fn close(&self) -> bool {
         // Release: pairs with the Acquire in is_down().
         let was_down = self.is_down.swap(true, Ordering::Release);
         // First: jobs that have to be run all the same are there when workers end. What is dropped here may wait for a task.
@@ -347,14 +342,23 @@ impl Shared {
         self.close_seats(no_spares);
         // Who sleeps for a job has lent its seat to nobody from now on, and looks for what others would have done.
         self.remotes.all().for_each(|remote| remote.waiter.unpark());
-        self.inject.close();
+        // (T9) Nothing of a task is dropped before everything is closed: that may wait for anything, and gets an
+        // answer only from what is closed.
+        self.leftovers.leave_all(&mut self.inject.close());
         self.waiting.close();
-        self.blocking.close();
+        self.config.reactors.iter().for_each(|reactors| reactors.close());
         self.alarm.wake();
         self.wake_all();
+        self.gather_queued();
+        !was_down
+    }
+
+    /// Cancels everything that is not running. What is dropped may wait for other tasks, which somebody else
+    /// cancels then (T9).
+    pub(crate) fn cancel_all(&self, is_first: bool) {
+        self.blocking.close();
         self.cancel_queued();
-        self.config.reactors.iter().for_each(|reactors| reactors.close());
-        if !was_down {
+        if is_first {
             self.one_has_ended();
         }
     }
@@ -367,22 +371,37 @@ impl Shared {
     /// Cancels what is in the workers' queues, after the seats were closed, and what was left elsewhere; a worker
     /// that is stuck may never come to do it. What is pinned to one has to wait for it.
     pub(super) fn cancel_queued(&self) {
+        self.gather_queued();
+        while self.cancel_next() {}
+    }
+
+    /// Leaves what is in the workers' queues to everybody who clears away.
+    pub(super) fn gather_queued(&self) {
         // What a worker has put into its slot without seeing that its seat is closed is visible behind
         // this. If it cannot be had, the worker itself will see to it.
         let has_barrier = self.barrier.heavy();
+        let mut gathered = TaskList::new();
         for remote in self.remotes.all() {
             let stolen = std::iter::repeat_with(|| remote.stealer.steal());
             let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
-            let woken = || has_barrier.then(|| self.rob_slot(remote)).flatten();
-            for task in queued.chain(std::iter::once_with(woken).flatten()) {
-                drop(task);
-                self.cancelled.add(1);
-            }
+            gathered.extend(queued);
+            gathered.extend(has_barrier.then(|| self.rob_slot(remote)).flatten());
         }
-        while let Some(task) = self.leftovers.pop() {
-            drop(task);
-            self.cancelled.add(1);
-        }
+        self.leftovers.leave_all(&mut gathered);
+    }
+
+    /// Cancels one task of those that are left; `false` if none is. Any number of threads may do so at the same
+    /// time, so that a drop that waits keeps no others waiting (T9).
+    pub(super) fn cancel_next(&self) -> bool {
+        let Some(task) = self.leftovers.pop() else { return self.waiting.cancel_next() };
+        drop(task);
+        self.cancelled.add(1);
+        true
+    }
+
+    /// How many tasks are left that nobody has begun to cancel.
+    pub(crate) fn left_to_cancel(&self) -> usize {
+        self.leftovers.len() + self.waiting.left()
     }
 
     /// What is in a worker's slot. A thief that is at it may be after a task that is gone by now; so it is looked at

@@ -20,14 +20,17 @@ pub(super) struct Waiting {
     cancelled: SharedCounter,
 }
 
+#[derive(Default)]
 struct Shard {
     tasks: Slab<TaskRef>,
+    /// After the close, the tasks that are still to be cancelled.
+    left: Option<slab::IntoIter<TaskRef>>,
     is_closed: bool,
 }
 
 impl Waiting {
     pub(super) fn new() -> Self {
-        let shard = || Mutex::new(Shard { tasks: Slab::new(), is_closed: false });
+        let shard = || Mutex::new(Shard::default());
         Waiting {
             shards: std::array::from_fn(|_| CachePadded::new(shard())),
             cancelled: SharedCounter::default(),
@@ -52,20 +55,32 @@ impl Waiting {
         task.map(TaskRef::forget).is_some()
     }
 
-    /// Takes no more tasks, and cancels all that are here. Futures are dropped outside of the
-    /// lock: they may do anything.
+    /// Takes no more tasks. Those that are here are left to [`cancel_next`](Self::cancel_next).
     pub(super) fn close(&self) {
         for number in 0..SHARDS {
-            let tasks = {
-                let mut shard = self.lock(number);
+            let mut shard = self.lock(number);
+            if !shard.is_closed {
                 shard.is_closed = true;
-                std::mem::take(&mut shard.tasks)
-            };
-            for (_, task) in tasks {
-                let is_cancelled = task.shut_down();
-                self.cancelled.add(u64::from(is_cancelled));
+                shard.left = Some(std::mem::take(&mut shard.tasks).into_iter());
             }
         }
+    }
+
+    /// After the close: cancels one of the tasks that are left; `false` if none is. Any number of threads may
+    /// do so at the same time. The future is dropped outside of the lock: it may do anything.
+    pub(super) fn cancel_next(&self) -> bool {
+        let Some(task) = (0..SHARDS).find_map(|number| self.lock(number).next_left()) else {
+            return false;
+        };
+        let is_cancelled = task.shut_down();
+        self.cancelled.add(u64::from(is_cancelled));
+        true
+    }
+
+    /// How many tasks are left to be cancelled.
+    pub(super) fn left(&self) -> usize {
+        let left = |number| self.lock(number).left.as_ref().map_or(0, ExactSizeIterator::len);
+        (0..SHARDS).map(left).sum()
     }
 
     /// How many tasks were cancelled here (M1).
@@ -76,5 +91,15 @@ impl Waiting {
     fn lock(&self, number: usize) -> MutexGuard<'_, Shard> {
         // Nothing in here panics with the lock held; a poisoned one is as good as any.
         self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shard {
+    fn next_left(&mut self) -> Option<TaskRef> {
+        let next = self.left.as_mut()?.next();
+        if next.is_none() {
+            self.left = None;
+        }
+        next.map(|(_, task)| task)
     }
 }

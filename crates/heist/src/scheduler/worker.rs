@@ -564,15 +564,12 @@ impl Local {
         self.cancel_queued();
     }
 
-    /// All but what is pinned, and what it may have left where there was more room.
+    /// All but what is pinned; and then, with the others that end, what was left to all of them.
     fn cancel_queued(&self) {
-        let next = || {
-            let own = self.take_lifo().or_else(|| self.core.borrow_mut().ring.pop());
-            own.or_else(|| self.scheduler.leftovers.pop())
-        };
-        while let Some(task) = next() {
+        while let Some(task) = self.take_lifo().or_else(|| self.core.borrow_mut().ring.pop()) {
             drop(task);
             self.counters.drained.add(1);
         }
+        while self.scheduler.cancel_next() {}
     }
 }

@@ -119,7 +119,7 @@ fn close_beside_push_and_pop() {
         thread::spawn(move || drop(inject.push(0, log.task(1))))
     };
     let consumer = thread::spawn(move || take_and_run(inject));
-    inject.close();
+    drop(inject.close());
     producer.join().unwrap();
     consumer.join().unwrap();
     let mut ended: Vec<u32> = log.take().into_iter().map(|(number, _)| number).collect();

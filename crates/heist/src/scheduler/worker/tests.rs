@@ -64,7 +64,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         reactors: None,
         refuse: |_, task| drop(task),
         call_spare: |_, seat| stage().call_spare(seat),
-        call_closer: |_| {},
+        call_closer: |_| false,
     }
 }
 
@@ -262,7 +262,8 @@ impl Stage {
 
     /// Ends the runtime, as its threads would.
     fn shut_down(&self) {
-        self.scheduler.shut_down();
+        let is_first = self.scheduler.close();
+        self.scheduler.cancel_all(is_first);
         for player in &self.players {
             let local = &player.worker.local;
             if !player.is_unseated.get() {

@@ -268,7 +268,7 @@ fn t6_a_first_wait_after_the_shutdown_is_the_last() {
     let held = Counted(drops.clone());
     stage.spawn(std::future::poll_fn(move |_| -> Poll<()> {
         let _held = &held;
-        super::stage().scheduler.shut_down();
+        let _is_first = super::stage().scheduler.close();
         Poll::Pending
     }));
     assert_eq!(stage.step(0), Step::Ran);
@@ -301,7 +301,8 @@ fn t6_an_overflow_beside_a_shutdown_is_cancelled() {
     let at = drops.clone();
     on_worker(&stage, move || {
         let stage = super::stage();
-        stage.scheduler.shut_down();
+        let is_first = stage.scheduler.close();
+        stage.scheduler.cancel_all(is_first);
         for _ in 0..600 {
             let held = Counted(at.clone());
             stage.spawn(async move { drop(held) });

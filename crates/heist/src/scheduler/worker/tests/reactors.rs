@@ -55,7 +55,8 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.scheduler.shut_down();
+        let is_first = self.scheduler.close();
+        self.scheduler.cancel_all(is_first);
         self.threads.drain(..).for_each(|thread| thread.join().unwrap());
     }
 }

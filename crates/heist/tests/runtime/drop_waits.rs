@@ -1,0 +1,278 @@
+//! What is dropped with a runtime may wait for that runtime, and gets an answer (T9). A test that fails here
+//! hangs.
+
+use crate::support;
+use heist::runtime::{Builder, Handle, Runtime};
+use heist::task::JoinHandle;
+use std::future::{Future, pending};
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// Waits as a foreign executor does, which knows nothing of heist.
+fn wait<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let (waker, mut future) = (Waker::from(Arc::new(Unpark(thread::current()))), pin!(future));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+/// Does something when it is dropped.
+struct OnDrop<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|act| act());
+    }
+}
+
+fn on_drop<F: FnOnce()>(act: F) -> OnDrop<F> {
+    OnDrop(Some(act))
+}
+
+/// A future that has `held` until it is dropped, after its first poll.
+async fn hold<T>(held: T) {
+    pending::<()>().await;
+    drop(held);
+}
+
+/// Runtimes of all kinds, but for those whose tasks are all pinned.
+fn runtimes() -> Vec<Runtime> {
+    vec![support::runtime(1), support::runtime(3), support::current_thread()]
+}
+
+fn thread_per_core() -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(2).thread_per_core(true).enable_all().build().unwrap()
+}
+
+/// Where a task is when its runtime goes down.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Waiting,
+    Queued,
+}
+
+impl Place {
+    /// Has something dropped with a task that is there.
+    fn hold<T: Send + 'static>(self, runtime: &Runtime, held: T) {
+        drop(runtime.spawn(hold(held)));
+        match self {
+            Place::Waiting => runtime.block_on(settle()),
+            Place::Queued => {}
+        }
+    }
+}
+
+/// Until the tasks that were spawned have been polled.
+async fn settle() {
+    for _ in 0..100 {
+        heist::task::yield_now().await;
+        thread::yield_now();
+    }
+}
+
+/// Shuts runtimes of all kinds down, and with each a task that waits when it is dropped.
+fn each_drop(act: impl Fn(Handle) + Clone + Send + 'static) {
+    for place in [Place::Waiting, Place::Queued] {
+        for end in [drop::<Runtime>, Runtime::shutdown_background] {
+            for runtime in runtimes().into_iter().chain([thread_per_core()]) {
+                let (done, is_done) = mpsc::channel();
+                let (handle, act) = (runtime.handle().clone(), act.clone());
+                place.hold(&runtime, on_drop(move || act(handle)));
+                place.hold(&runtime, on_drop(move || done.send(()).unwrap()));
+                end(runtime);
+                is_done.recv().unwrap();
+            }
+        }
+    }
+}
+
+fn assert_cancelled<T: std::fmt::Debug>(join: JoinHandle<T>) {
+    assert!(wait(join).unwrap_err().is_cancelled());
+}
+
+#[test]
+fn t9_for_a_task() {
+    each_drop(|handle| assert_cancelled(handle.spawn(async { 5 })));
+    each_drop(|handle| assert_cancelled(handle.spawn(pending::<()>())));
+    each_drop(|handle| assert!(handle.block_on(handle.spawn(async { 5 })).is_err()));
+}
+
+#[test]
+fn t9_for_a_pinned_task() {
+    each_drop(|handle| assert_cancelled(handle.spawn_pinned(|| async { 5 })));
+    each_drop(|handle| assert_cancelled(handle.spawn_pinned_on(0, || async { 5 })));
+}
+
+#[test]
+fn t9_for_a_closure() {
+    each_drop(|handle| assert_cancelled(handle.spawn_blocking(|| 5)));
+}
+
+/// What the new task would have sent.
+#[test]
+fn t9_for_a_channel_of_a_new_task() {
+    each_drop(|handle| {
+        let (sender, receiver) = heist::sync::oneshot::channel();
+        handle.spawn(async move { sender.send(5) });
+        assert!(wait(receiver).is_err());
+    });
+    each_drop(|handle| {
+        let (sender, receiver) = mpsc::channel();
+        handle.spawn_blocking(move || sender.send(5));
+        assert!(receiver.recv().is_err());
+    });
+}
+
+#[test]
+fn t9_for_a_set_of_tasks() {
+    each_drop(|handle| {
+        let mut set = heist::task::JoinSet::new();
+        (0..10).for_each(|_| drop(set.spawn_on(async { 5 }, &handle)));
+        while let Some(joined) = wait(set.join_next()) {
+            assert!(joined.unwrap_err().is_cancelled());
+        }
+    });
+}
+
+#[test]
+fn t9_for_jobs() {
+    each_drop(|handle| {
+        assert_eq!(heist::join(|| 1, || 2), (1, 2));
+        assert_eq!(
+            heist::scope(|scope| {
+                scope.spawn(|_| ());
+                5
+            }),
+            5
+        );
+        assert_eq!(heist::spawn_job(|| 5).wait().unwrap(), 5);
+        assert_eq!(handle.install(|| 5), 5);
+        assert!(heist::broadcast(|_| 5).iter().all(|part| *part == 5));
+    });
+}
+
+/// An answer is enough: a timer or a socket of a runtime that is down is an error.
+#[test]
+fn t9_for_time_and_io() {
+    each_drop(|handle| {
+        let _entered = handle.enter();
+        let sleep = std::panic::AssertUnwindSafe(|| {
+            wait(heist::time::sleep(Duration::from_millis(1)));
+        });
+        let _ = std::panic::catch_unwind(sleep);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        if let Ok(listener) = heist::net::TcpListener::from_std(listener) {
+            assert!(wait(listener.accept()).is_err());
+        }
+    });
+}
+
+/// Each drop spawns the next task, and waits for it.
+fn descend(handle: Handle, depth: usize, count: Arc<AtomicUsize>) {
+    count.fetch_add(1, SeqCst);
+    if depth > 0 {
+        let deeper = handle.clone();
+        let held = on_drop(move || descend(deeper, depth - 1, count));
+        assert_cancelled(handle.spawn(hold(held)));
+    }
+}
+
+#[test]
+fn t9_drops_that_wait_inside_of_drops_that_wait() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    each_drop(move |handle| descend(handle, 20, count.clone()));
+    assert_eq!(counted.load(SeqCst) % 21, 0);
+}
+
+/// The same without a wait, and far deeper than a stack is.
+#[test]
+fn t6_a_chain_of_tasks_that_drops_spawn_is_no_recursion() {
+    fn spawn_next(handle: Handle, depth: usize, last: mpsc::Sender<()>) {
+        if depth == 0 {
+            last.send(()).unwrap();
+            return;
+        }
+        let next = handle.clone();
+        let held = on_drop(move || spawn_next(next, depth - 1, last));
+        drop(handle.spawn(hold(held)));
+    }
+    for runtime in runtimes() {
+        let (last, is_last) = mpsc::channel();
+        let handle = runtime.handle().clone();
+        let held = on_drop(move || spawn_next(handle, 20_000, last));
+        Place::Waiting.hold(&runtime, held);
+        drop(runtime);
+        is_last.recv().unwrap();
+    }
+}
+
+/// Tasks in a row, each of which waits for the end of a neighbour when it is dropped. Whichever is dropped
+/// first, the others have to be dropped meanwhile.
+fn row<W: Send + 'static>(
+    runtime: &Runtime,
+    tasks: usize,
+    is_first_held: bool,
+    wait_for: fn(W),
+    end: impl Fn(JoinHandle<()>, mpsc::Receiver<()>) -> W,
+) {
+    let mut neighbours: Vec<mpsc::Sender<W>> = Vec::new();
+    let mut ends = Vec::new();
+    for _ in 0..tasks {
+        let (neighbour, has_neighbour) = mpsc::channel::<W>();
+        let (held, is_held) = mpsc::channel();
+        let task = hold(on_drop(move || {
+            has_neighbour.recv().into_iter().for_each(wait_for);
+            drop(held);
+        }));
+        ends.push(end(runtime.spawn(task), is_held));
+        neighbours.push(neighbour);
+    }
+    // All but one wait: each for the one after it, or for the one before.
+    if is_first_held {
+        neighbours.pop();
+        ends.remove(0);
+    } else {
+        neighbours.remove(0);
+        ends.pop();
+    }
+    neighbours.iter().zip(ends).for_each(|(neighbour, end)| neighbour.send(end).unwrap());
+    drop(neighbours);
+    runtime.block_on(settle());
+}
+
+#[test]
+fn t9_for_tasks_that_are_dropped_later() {
+    for (tasks, is_first_held) in [(2, true), (2, false), (30, true), (30, false)] {
+        for runtime in runtimes() {
+            let wait_for = |is_held: mpsc::Receiver<()>| assert!(is_held.recv().is_err());
+            row(&runtime, tasks, is_first_held, wait_for, |_, is_held| is_held);
+            drop(runtime);
+        }
+    }
+}
+
+#[test]
+fn t9_for_the_handles_of_tasks_that_are_dropped_later() {
+    for (tasks, is_first_held) in [(2, true), (2, false), (30, true), (30, false)] {
+        for runtime in runtimes() {
+            row(&runtime, tasks, is_first_held, assert_cancelled, |join, _| join);
+            drop(runtime);
+        }
+    }
+}
