@@ -494,3 +494,34 @@ fn t6_another_thread_runs_the_runtime() {
     assert_eq!((register.dropped_at_home(), register.dropped_elsewhere()), (0, 0));
     wakers.lock().unwrap().drain(..).for_each(Waker::wake);
 }
+
+/// F3: a pinned task that never waits leaves jobs and broadcasts their turn; and where all tasks are pinned, so
+/// does any.
+#[test]
+fn f3_jobs_have_their_turn_beside_pinned_tasks() {
+    for thread_per_core in [false, true] {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder
+            .worker_threads(1)
+            .thread_per_core(thread_per_core)
+            .enable_all()
+            .build()
+            .unwrap();
+        let (begun, begins) = mpsc::channel();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ends = is_over.clone();
+        let busy = runtime.spawn_pinned(move || async move {
+            begun.send(()).unwrap();
+            while !ends.load(Ordering::SeqCst) {
+                yield_now().await;
+            }
+        });
+        begins.recv().unwrap();
+        let handle = runtime.handle();
+        assert_eq!(handle.broadcast(|_| 5), [5]);
+        assert_eq!(handle.spawn_job(|| 5).wait().unwrap(), 5);
+        assert_eq!(handle.join(|| 2, || 3), (2, 3));
+        is_over.store(true, Ordering::SeqCst);
+        runtime.block_on(busy).unwrap();
+    }
+}

@@ -308,10 +308,11 @@ impl Local {
             return Some(end);
         }
         self.turn_reactor_in_time();
-        if self.has_pinned() && self.step_pinned() {
+        // Before all tasks, pinned ones included, or these could keep jobs from ever having a turn (F3).
+        if self.is_turn_of_jobs() && self.step_job_in_turn() {
             return Some(Step::Ran);
         }
-        if self.is_turn_of_jobs() && self.step_job_in_turn() {
+        if self.has_pinned() && self.step_pinned() {
             return Some(Step::Ran);
         }
         let mut task = self.next();
