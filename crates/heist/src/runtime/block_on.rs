@@ -67,11 +67,15 @@ impl Waiter {
     }
 
     /// Sleeps until this wait is woken (I7). A worker that has stepped aside runs its parts of broadcasts
-    /// meanwhile.
+    /// meanwhile, also those of a future that is woken whenever it is polled (J5).
     pub(super) fn park(&self) {
         let wakeup = &self.unpark.0;
-        while !wakeup.take() {
-            if !answer_call_aside() {
+        loop {
+            let has_answered = answer_call_aside();
+            if wakeup.take() {
+                return;
+            }
+            if !has_answered {
                 self.linger.until(|| wakeup.ends_sleep());
                 wakeup.sleep();
             }

@@ -281,6 +281,27 @@ fn j5_a_worker_in_block_on_takes_part_in_a_broadcast() {
     }
 }
 
+/// J5: also while the future never waits, but is woken whenever it is polled.
+#[test]
+fn j5_a_worker_that_polls_again_and_again_takes_part_in_a_broadcast() {
+    for workers in [1, 3] {
+        let rt = runtime(workers);
+        let handle = rt.handle().clone();
+        let poll = move || {
+            let caller = handle.clone();
+            let job = handle.spawn_job(move || caller.broadcast(|part| part.index()).len());
+            handle.block_on(async {
+                while !job.is_finished() {
+                    task::yield_now().await;
+                }
+                job.await.unwrap()
+            })
+        };
+        assert_eq!(rt.handle().install(&poll), workers);
+        assert_eq!(rt.block_on(rt.spawn(async move { poll() })).unwrap(), workers);
+    }
+}
+
 /// The same by all of them at once.
 #[test]
 fn j5_workers_that_have_stepped_aside_call_each_other() {
