@@ -4,3 +4,4 @@
 mod aside;
 mod recorder;
 mod replay;
+mod versions;
