@@ -192,5 +192,11 @@ pub(crate) const TRACE_WORD_RELAXED: Canary = Canary::new("trace word relaxed");
 pub(crate) const TRACE_POSITION_RELAXED: Canary = Canary::new("trace position relaxed");
 /// A copy of records is used without a look at what was overwritten meanwhile.
 pub(crate) const TRACE_COPY_UNCHECKED: Canary = Canary::new("trace copy unchecked");
+/// A word of a draft is written before it is visible that the draft is being replaced.
+pub(crate) const TRACE_DRAFT_WORD_RELAXED: Canary = Canary::new("trace draft word relaxed");
+/// A draft counts as whole before its words are visible.
+pub(crate) const TRACE_DRAFT_VERSION_RELAXED: Canary = Canary::new("trace draft version relaxed");
+/// A draft is used without a look whether it was replaced meanwhile.
+pub(crate) const TRACE_DRAFT_UNCHECKED: Canary = Canary::new("trace draft unchecked");
 /// A copy keeps the record in whose place one may be half-way.
 pub(crate) const TRACE_COPY_TOO_LONG: Canary = Canary::new("trace copy too long");

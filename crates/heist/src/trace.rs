@@ -29,6 +29,7 @@
 // | `writer`, `reader` | files |
 // | `config` | what a user asks of the recorder |
 // | `ring` | the words that one thread has written last |
+// | `draft` | the words that come next, unless they are replaced before |
 // | `scribe` | who writes them, and when the clock is read |
 // | `recorder` | all of a runtime's |
 // | `here` | which of them is a thread's |
@@ -36,6 +37,7 @@
 // | `dump` | from memory to a file |
 
 mod config;
+mod draft;
 mod dump;
 mod error;
 mod event;

@@ -69,7 +69,7 @@ fn kind(choice: u64, task: u64, number: u32) -> EventKind {
         PollSource::Pinned,
     ];
     let outcomes = [Outcome::Done, Outcome::Waits, Outcome::Again];
-    match choice % 23 {
+    match choice % 24 {
         0 => EventKind::Spawn { task },
         1 => EventKind::SpawnedAt { task, location: text },
         2 | 22 => EventKind::PollStart { task, source: sources[number as usize % 5] },
@@ -91,6 +91,14 @@ fn kind(choice: u64, task: u64, number: u32) -> EventKind {
         18 => EventKind::BudgetExhausted { task },
         19 => EventKind::JobStart { is_stolen: number % 2 == 0 },
         20 => EventKind::JobEnd,
+        23 => EventKind::IdleRounds {
+            rounds: number >> 11,
+            searches: number >> 12,
+            seat: (number % 2 == 0).then_some(1),
+            // Events follow at any distance.
+            nanos: 0,
+            awake_nanos: u64::from(number >> 3),
+        },
         _ => EventKind::TimersFired { timers: number },
     }
 }
@@ -240,6 +248,13 @@ fn what_the_format_cannot_hold_is_refused() {
     refused(Event { at: Duration::MAX, ..good });
     refused(Event { lane: Lane::Worker(u16::MAX), ..good });
     refused(Event { kind: EventKind::Spawn { task: TaskId(MAX_TASK + 1) }, ..good });
+    let rounds = |rounds, nanos| {
+        let (searches, seat, awake_nanos) = (0, None, 0);
+        let kind = EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos };
+        Event { kind, ..good }
+    };
+    refused(rounds(1 << 21, 0));
+    refused(rounds(1, 1 << 29));
     let trace = Trace::from_bytes(writer.finish().unwrap()).unwrap();
     assert_eq!(all_events(&trace).unwrap(), [good]);
 }
@@ -284,7 +299,7 @@ fn what_is_no_trace_is_said_to_be_none() {
     assert!(matches!(open(b"HEISTTRC"), ReadError::NotATrace));
     assert!(matches!(open(&[b'x'; 4096]), ReadError::NotATrace));
     let mut later = sample(1, 10);
-    for version in [0, 3] {
+    for version in [0, 4] {
         later[8] = version;
         let error = open(&later);
         assert!(

@@ -79,7 +79,7 @@ impl Search {
             }
         }
         shared.remotes[index].counters.failed_searches.add(1);
-        shared.remotes[index].scribe.iter().for_each(|scribe| scribe.note(EventKind::SearchFailed));
+        shared.remotes[index].scribe.iter().for_each(|scribe| scribe.search_failed());
         None
     }
 

@@ -178,6 +178,25 @@ pub enum EventKind {
     },
     /// The record was copied: the last event of a trace.
     Dumped,
+    /// Rounds without work: again and again the worker was woken, searched, found nothing and slept
+    /// again, and did nothing else. This event stands for that many `Unpark`, `SearchFailed` and
+    /// `Park`, and its time is that of the first `Unpark`. The lane's next event follows after
+    /// `nanos` at the earliest; until then the worker sleeps again.
+    ///
+    /// A spare worker does not sleep: it takes a seat, searches and leaves again. Then this stands
+    /// for `SeatTaken`, `SearchFailed` and `SeatLeft`.
+    IdleRounds {
+        /// How many; at least one.
+        rounds: u32,
+        /// In how many of them a search has failed.
+        searches: u32,
+        /// The seat that a spare worker took each time; `None` if the worker slept on its own.
+        seat: Option<u16>,
+        /// From the beginning of the first to the end of the last.
+        nanos: u64,
+        /// How much of that the worker was awake.
+        awake_nanos: u64,
+    },
 }
 
 /// Who runs a task that no worker does.

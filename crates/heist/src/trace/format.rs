@@ -11,7 +11,7 @@ use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(super) const MAGIC: [u8; 8] = *b"HEISTTRC";
-pub(super) const VERSION: u16 = 2;
+pub(super) const VERSION: u16 = 3;
 /// Those before have fewer kinds of events, and are read as well.
 pub(super) const OLDEST: u16 = 1;
 

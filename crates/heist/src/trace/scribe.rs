@@ -11,6 +11,10 @@ use std::panic::Location;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+mod rounds;
+
+use rounds::Rounds;
+
 /// After so many words without a time comes one. Chosen by `yield_many`; see the README.
 const BATCH: u64 = 512;
 /// Recording may take one of so many parts of the time. As above.
@@ -50,6 +54,8 @@ pub(crate) struct Scribe {
     nanos_per_word: Counter,
     /// When the poll that goes on has returned to its task; see [`returned`](Self::returned).
     returned_at: Counter,
+    /// Rounds without work that are not written yet.
+    rounds: Rounds,
     is_exact: bool,
     start: Clock,
     /// The tasks whose spawn location was told last, each in the place that its number says.
@@ -77,6 +83,7 @@ impl Scribe {
             credit: Counter::default(),
             nanos_per_word: Counter::default(),
             returned_at: Counter::default(),
+            rounds: Rounds::new(),
             is_exact,
             start,
             told: (0..TOLD).map(|_| Counter::default()).collect(),
@@ -103,6 +110,9 @@ impl Scribe {
         source: PollSource,
         spawned_at: &'static Location<'static>,
     ) -> Begun {
+        if self.is_precise() {
+            self.write_rounds();
+        }
         if self.is_precise() {
             let poll = Word::poll(TaskId(task), source);
             self.begin_timed(poll, spawned_at);
@@ -147,6 +157,9 @@ impl Scribe {
     /// Something that happens often: the clock is read for it only while polls are timed one by one.
     pub(crate) fn note(&self, kind: EventKind) {
         if self.is_precise() {
+            self.write_rounds();
+        }
+        if self.is_precise() {
             return self.record(kind);
         }
         self.begin_pending();
@@ -159,16 +172,9 @@ impl Scribe {
     /// Something that happens now, exactly.
     pub(crate) fn record(&self, kind: EventKind) {
         self.begin_pending();
+        self.write_rounds();
         let now = self.read_clock();
         self.write_at(now, kind);
-    }
-
-    /// The worker has slept.
-    pub(crate) fn record_unpark(&self, by_itself: bool) {
-        let now = self.nanos();
-        // A sleep earns nothing.
-        self.last_reading.set(now);
-        self.write_at(now, EventKind::Unpark { by_itself });
     }
 
     /// The future of the task that is polled has returned, and others may have the task next.
@@ -177,7 +183,7 @@ impl Scribe {
         self.returned_at.set(self.nanos());
     }
 
-    /// Whether every poll is timed, at the moment.
+    /// Whether every poll is timed, at the moment. It seems so while rounds are kept, too.
     #[inline(always)]
     pub(crate) fn is_precise(&self) -> bool {
         self.next_reading.get() == 0
@@ -205,6 +211,7 @@ impl Scribe {
 
     #[inline(never)]
     fn end_begun(&self, begun: Word, outcome: Outcome) {
+        self.write_rounds();
         let end = EventKind::PollEnd { task: begun.task(), outcome };
         if !self.is_precise() {
             self.write(end);
@@ -286,15 +293,23 @@ impl Scribe {
 
 /// For those who ask.
 impl Scribe {
-    /// What was written, and behind it the beginning of the poll that goes on, if that is not among it.
+    /// What was written, and behind it what is kept: rounds without work, or the beginning of the poll that goes
+    /// on, if that is not among it.
     pub(super) fn copy(&self) -> Copied {
-        let (mut copied, mut pending, mut end) = Default::default();
+        let (mut copied, mut pending, mut end, mut draft): (Copied, _, _, _) = Default::default();
         for _ in 0..TRIES {
             copied = self.ring.copy();
             pending = self.pending.get();
+            draft = self.rounds.draft();
             end = copied.lost + copied.words.len() as u64;
-            if self.ring.position() == end {
+            if self.ring.position() == end && draft.is_some() {
                 break;
+            }
+        }
+        // It is what comes next if its position is that of the next word.
+        if let Some((position, words)) = draft {
+            if position == end {
+                copied.words.extend(words);
             }
         }
         // If more has been written meanwhile it is another poll's beginning.
@@ -324,15 +339,21 @@ impl Scribe {
 
     /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
     /// then is paid for.
-    fn read_clock(&self) -> u64 {
-        let now = self.nanos();
+    fn earn(&self, now: u64) {
         let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
         let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;
         let credit = (self.credit.get() + earned).saturating_sub(spent).min(MOST);
-        let least = if self.is_precise() { 1 } else { ENOUGH };
         self.last_reading.set(now);
+        self.read_at.set(self.ring.position());
         self.credit.set(credit);
-        let is_precise = self.is_exact || credit >= least;
+    }
+
+    /// What time it is, for what is written next. Decides whether polls are timed from now on.
+    fn read_clock(&self) -> u64 {
+        let now = self.nanos();
+        let least = if self.is_precise() { 1 } else { ENOUGH };
+        self.earn(now);
+        let is_precise = self.is_exact || self.credit.get() >= least;
         if now >= self.next_cpu_time.get() {
             self.tell_cpu_time(now);
         }

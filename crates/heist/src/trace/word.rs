@@ -20,7 +20,18 @@ pub(crate) const MAX_TASK: u64 = (1 << TASK_BITS) - 1;
 /// Times above this do not fit: nine years of nanoseconds.
 pub(crate) const MAX_NANOS: u64 = u64::MAX >> TAG_BITS;
 
+/// Rounds and failed searches of an [`EventKind::IdleRounds`] above this do not fit.
+pub(crate) const MAX_ROUNDS: u32 = (1 << ROUND_BITS) - 1;
+/// Nor do its times above this.
+pub(crate) const MAX_ROUND_NANOS: u64 = (1 << ROUND_TIME_BITS) - 1;
+const ROUND_BITS: u32 = 21;
+const ROUND_TIME_BITS: u32 = 29;
+/// In the place of a seat.
+const NO_SEAT: u16 = u16::MAX;
+
 const _: () = assert!(OUTCOME_SHIFT + 3 == u64::BITS);
+const _: () = assert!(TAG_BITS + 2 * ROUND_BITS + u16::BITS == u64::BITS);
+const _: () = assert!(TAG_BITS + 2 * ROUND_TIME_BITS == u64::BITS);
 
 /// Memory that was never written is no event: 0 is no tag.
 mod tag {
@@ -58,6 +69,9 @@ mod tag {
     pub(super) const ASIDE_START: u64 = 30;
     pub(super) const ASIDE_END: u64 = 31;
     pub(super) const DUMPED: u64 = 32;
+    pub(super) const IDLE_ROUNDS: u64 = 33;
+    /// The second word of `IDLE_ROUNDS`.
+    pub(super) const ROUND_TIMES: u64 = 34;
 }
 
 /// Eight bytes of a trace.
@@ -83,6 +97,10 @@ pub(crate) enum Item {
     Stall { worker: u16, kind: StallKind },
     /// The rest of it.
     StallTask(TaskId),
+    /// A [`EventKind::IdleRounds`] whose [`Item::RoundTimes`] is the next word.
+    IdleRounds { rounds: u32, searches: u32, seat: Option<u16> },
+    /// The rest of it.
+    RoundTimes { nanos: u64, awake_nanos: u64 },
 }
 
 /// The words of one event: the second is there for some only.
@@ -208,6 +226,10 @@ impl Word {
                 Word(Word::of_task(tag::ASIDE_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)
             }
             EventKind::Dumped => Word::new(tag::DUMPED, 0),
+            EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos } => {
+                let times = Word::new(tag::ROUND_TIMES, nanos | awake_nanos << ROUND_TIME_BITS);
+                return (Word::idle_rounds(rounds, searches, seat), Some(times));
+            }
         };
         (one, None)
     }
@@ -256,9 +278,35 @@ impl Word {
             tag::ASIDE_START => EventKind::AsideStart { task },
             tag::ASIDE_END => EventKind::AsideEnd { task, outcome: self.outcome()? },
             tag::DUMPED => EventKind::Dumped,
+            tag::IDLE_ROUNDS => return Some(self.idle_rounds_item()),
+            tag::ROUND_TIMES => {
+                let (nanos, awake_nanos) = (payload & MAX_ROUND_NANOS, payload >> ROUND_TIME_BITS);
+                return Some(Item::RoundTimes { nanos, awake_nanos });
+            }
             _ => return None,
         };
         Some(Item::Event(event))
+    }
+
+    /// The first word of [`EventKind::IdleRounds`].
+    const fn idle_rounds(rounds: u32, searches: u32, seat: Option<u16>) -> Self {
+        let seat = match seat {
+            Some(seat) => seat,
+            None => NO_SEAT,
+        };
+        let counts = rounds as u64 | (searches as u64) << ROUND_BITS;
+        Word::new(tag::IDLE_ROUNDS, counts | (seat as u64) << (2 * ROUND_BITS))
+    }
+
+    fn idle_rounds_item(self) -> Item {
+        let payload = self.payload();
+        let count = |counts: u64| counts as u32 & MAX_ROUNDS;
+        let seat = (payload >> (2 * ROUND_BITS)) as u16;
+        Item::IdleRounds {
+            rounds: count(payload),
+            searches: count(payload >> ROUND_BITS),
+            seat: (seat != NO_SEAT).then_some(seat),
+        }
     }
 
     fn source(self) -> Option<PollSource> {

@@ -2,7 +2,7 @@
 
 use super::event::{Event, EventKind, Lane, StringId, TaskId};
 use super::format::{self, ChunkHead, Header, MAX_PAYLOAD, kind};
-use super::word::{Item, MAX_NANOS, MAX_TASK, Word, Words};
+use super::word::{Item, MAX_NANOS, MAX_ROUND_NANOS, MAX_ROUNDS, MAX_TASK, Word, Words};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::mem;
@@ -113,7 +113,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Those of the file below, and [`io::ErrorKind::InvalidInput`] for an event that is older than
-    /// the one before it in its lane, or for a number that the format cannot hold.
+    /// the one before it in its lane (or than the end of that, if it was [`EventKind::IdleRounds`]), or
+    /// for a number that the format cannot hold.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         let nanos = event.at.as_nanos();
         if nanos > u128::from(MAX_NANOS) || task_of(event.kind).0 > MAX_TASK {
@@ -121,6 +122,7 @@ impl<W: Write> Writer<W> {
                 "trace::Writer::event: the time or the task's number is too large",
             ));
         }
+        let took = length_of(event.kind)?;
         let nanos = nanos as u64;
         let number = format::lane_number(event.lane)?;
         let lane = self.lanes.entry(number).or_default();
@@ -142,7 +144,7 @@ impl<W: Write> Writer<W> {
         lane.push(first);
         second.into_iter().for_each(|word| lane.push(word));
         lane.untimed += usize::from(!event.is_exact);
-        lane.latest = nanos;
+        lane.latest = nanos.saturating_add(took);
         lane.has_time = true;
         self.write_full_lane(number)
     }
@@ -231,6 +233,22 @@ impl LaneBuffer {
             _ => false,
         }
     }
+}
+
+/// How long an event takes, in nanoseconds.
+fn length_of(kind: EventKind) -> io::Result<u64> {
+    let EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos } = kind else {
+        return Ok(0);
+    };
+    let has_room = rounds.max(searches) <= MAX_ROUNDS
+        && nanos.max(awake_nanos) <= MAX_ROUND_NANOS
+        && seat != Some(u16::MAX);
+    if !has_room {
+        return Err(invalid(
+            "trace::Writer::event: too many rounds, or too long ones; write them as several events",
+        ));
+    }
+    Ok(nanos)
 }
 
 /// The task that an event is about; 0 if about none.

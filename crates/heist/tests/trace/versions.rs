@@ -25,7 +25,13 @@ fn files_of_older_versions_are_read() {
     for version in [1, 2] {
         let trace = Trace::open(golden(&format!("version-{version}.trace"))).unwrap();
         let expected = std::fs::read_to_string(golden(&format!("version-{version}.txt"))).unwrap();
-        assert_eq!(told(&trace), expected, "version {version}");
+        let told = told(&trace);
+        assert_eq!(told.lines().count(), expected.lines().count(), "version {version}");
+        for (told, expected) in told.lines().zip(expected.lines()) {
+            // An event may have more fields by now, behind those it had.
+            let fields = expected.trim_end_matches(" }");
+            assert!(told.starts_with(fields), "version {version}: {told} is not {expected}");
+        }
         assert_eq!((trace.program(), trace.workers(), trace.seats()), ("golden", 3, 2));
         assert_eq!(trace.lost(Lane::Worker(1)), 77);
         assert_eq!(trace.name(TaskId(7)), Some("seven"));

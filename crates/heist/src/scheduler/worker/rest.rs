@@ -3,7 +3,6 @@
 use super::Local;
 use crate::env::Clock;
 use crate::reactor::{Reactor, Slept};
-use crate::trace::EventKind;
 use std::time::Duration;
 
 /// How often a searcher that found nothing looks again before it sleeps. Guessed; a wake-up takes
@@ -208,7 +207,7 @@ impl Local {
             return None;
         }
         self.counters.parks(since);
-        self.record(|| EventKind::Park);
+        self.scribe.iter().for_each(|scribe| scribe.park());
         Some(Lying { has_woken_itself: woken == Some(self.seat.get()), since })
     }
 
@@ -226,7 +225,7 @@ impl Local {
     fn has_slept(&self, lying: Lying, by_itself: bool) -> Clock {
         let now = Clock::now();
         self.counters.unparked(now, lying.has_woken_itself);
-        self.scribe.iter().for_each(|scribe| scribe.record_unpark(by_itself));
+        self.scribe.iter().for_each(|scribe| scribe.unpark(by_itself));
         self.core.borrow_mut().pace.rested(now);
         now
     }

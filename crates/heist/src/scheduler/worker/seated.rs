@@ -154,11 +154,11 @@ impl Local {
     /// Until whoever sits there has left.
     fn wait_for_return(&self) {
         self.counters.parks(Clock::now());
-        self.record(|| EventKind::Park);
+        self.scribe.iter().for_each(|scribe| scribe.park());
         self.seat().wait_for_return();
         let now = Clock::now();
         self.counters.unparked(now, false);
-        self.scribe.iter().for_each(|scribe| scribe.record_unpark(false));
+        self.scribe.iter().for_each(|scribe| scribe.unpark(false));
         self.core.borrow_mut().pace.rested(now);
     }
 
@@ -253,7 +253,7 @@ impl Local {
             self.seat.set(seat);
             // If others were called as well, those at jobs let them through as soon as the next one is.
             self.scheduler.idle.expect_nobody();
-            self.record(|| EventKind::SeatTaken { seat: seat as u16 });
+            self.scribe.iter().for_each(|scribe| scribe.sit_down(seat as u16));
             self.scheduler.attend_reactor(seat);
             self.is_searching.set(true);
             self.scheduler.idle.join_search();
@@ -403,7 +403,7 @@ pub(crate) fn answer_call_aside() -> bool {
 
 impl Local {
     fn record_left(&self) {
-        self.record(|| EventKind::SeatLeft { seat: self.seat.get() as u16 });
+        self.scribe.iter().for_each(|scribe| scribe.leave_seat(self.seat.get() as u16));
     }
 
     pub(super) fn leave_seat(&self) {

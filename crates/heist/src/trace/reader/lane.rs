@@ -94,7 +94,9 @@ impl<'a> LaneReader<'a> {
                 self.add(EventKind::PollStart { task, source });
                 self.add(EventKind::PollEnd { task, outcome });
             }
-            (Item::SpawnedAt { .. } | Item::Stall { .. }, _) => self.half = Some(item),
+            (Item::SpawnedAt { .. } | Item::Stall { .. } | Item::IdleRounds { .. }, _) => {
+                self.half = Some(item);
+            }
             (Item::Location(location), Some(Item::SpawnedAt { task })) => {
                 // Larger than any number of a text: a text that is not known.
                 let location = u32::try_from(location).unwrap_or(u32::MAX);
@@ -103,8 +105,15 @@ impl<'a> LaneReader<'a> {
             (Item::StallTask(task), Some(Item::Stall { worker, kind })) => {
                 self.add(EventKind::Stall { worker, task, kind });
             }
+            (
+                Item::RoundTimes { nanos, awake_nanos },
+                Some(Item::IdleRounds { rounds, searches, seat }),
+            ) => {
+                self.add(EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos });
+                self.pass(nanos);
+            }
             // The first half was overwritten.
-            (Item::Location(_) | Item::StallTask(_), _) => {}
+            (Item::Location(_) | Item::StallTask(_) | Item::RoundTimes { .. }, _) => {}
         }
         if self.open.len() >= AHEAD {
             self.close(self.from.unwrap_or(0));
@@ -122,6 +131,15 @@ impl<'a> LaneReader<'a> {
             _ => {}
         }
         self.open.push((kind, self.steps));
+    }
+
+    /// The event added last took so long: if it is exact, what comes behind it is that much later.
+    fn pass(&mut self, nanos: u64) {
+        let start = self.from.filter(|_| self.is_first_exact && self.open.len() == 1);
+        if let Some(start) = start {
+            self.close(start);
+            self.from = Some(start + nanos);
+        }
     }
 
     /// It is `until` now: all that is open happened between then and now.

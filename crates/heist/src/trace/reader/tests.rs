@@ -80,6 +80,31 @@ fn a_clock_that_goes_back_stands_still() {
     assert_eq!(times(&events), [900, 900, 950]);
 }
 
+/// What comes behind rounds without work is no earlier than their end, exact or not.
+#[test]
+fn rounds_without_work_take_their_time() {
+    let (rounds, searches, seat) = (3, 2, Some(1));
+    let kind = EventKind::IdleRounds { rounds, searches, seat, nanos: 400, awake_nanos: 50 };
+    let (first, second) = Word::of(kind);
+    let wake = word(WAKE);
+    let events = read([
+        Word::time(100),
+        first,
+        second.unwrap(),
+        wake,
+        Word::time(900),
+        wake,
+        Word::mark(950),
+    ]);
+    assert_eq!(events[0].kind, kind);
+    assert_eq!(times(&events), [100, 700, 900]);
+    let events = read([Word::time(100), first, second.unwrap(), Word::time(300), wake]);
+    assert_eq!(times(&events), [100, 500]);
+    // Where they have no time of their own, what comes behind them has one between those around it.
+    let events = read([Word::time(100), wake, first, second.unwrap(), wake, Word::mark(400)]);
+    assert_eq!(times(&events), [100, 200, 300]);
+}
+
 #[test]
 fn halves_of_events_are_left_out() {
     let (spawned, location) =
@@ -89,6 +114,11 @@ fn halves_of_events_are_left_out() {
     let (location, in_task) = (location.unwrap(), in_task.unwrap());
     // Overwritten from the left, and mixed up.
     let events = read([location, in_task, spawned, in_task, stuck, location, spawned, word(WAKE)]);
+    assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), [WAKE]);
+    let rounds =
+        EventKind::IdleRounds { rounds: 3, searches: 2, seat: None, nanos: 400, awake_nanos: 50 };
+    let (counts, round_times) = Word::of(rounds);
+    let events = read([round_times.unwrap(), counts, word(WAKE), counts]);
     assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), [WAKE]);
     let events = read([stuck, in_task, spawned]);
     assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), [stall]);

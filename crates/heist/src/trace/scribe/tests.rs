@@ -63,9 +63,9 @@ fn what_is_rare_has_its_time() {
     let clock = StoppedClock::stop();
     let scribe = scribe(false);
     clock.advance(Duration::from_nanos(5));
-    scribe.record(EventKind::Park);
+    scribe.park();
     clock.advance(Duration::from_nanos(7));
-    scribe.record_unpark(true);
+    scribe.unpark(true);
     poll(&scribe, 1, || scribe.record(EventKind::SpareShortage));
     let unpark = EventKind::Unpark { by_itself: true };
     let [park, unpark, shortage] =
@@ -137,9 +137,10 @@ fn a_sleep_earns_nothing() {
     let clock = StoppedClock::stop();
     let scribe = scribe(false);
     for _ in 0..100 {
-        scribe.record(EventKind::Park);
+        scribe.park();
         clock.advance(Duration::from_secs(1));
-        scribe.record_unpark(false);
+        scribe.unpark(false);
+        scribe.note(wake(1));
     }
     assert!(!scribe.is_precise());
 }
@@ -187,7 +188,7 @@ fn cpu_times_are_told_every_now_and_then() {
     let told = |scribe: Scribe| {
         for _ in 0..100 {
             clock.advance(Duration::from_micros(100));
-            scribe.record(EventKind::Park);
+            scribe.park();
         }
         let is_cpu_time = |item: &Item| matches!(item, Item::Event(EventKind::CpuTime { .. }));
         items(&scribe).iter().filter(|item| is_cpu_time(item)).count()

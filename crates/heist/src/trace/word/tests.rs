@@ -32,6 +32,11 @@ fn all_kinds() -> Vec<EventKind> {
         EventKind::AsideStart { task },
         EventKind::Dumped,
     ];
+    for seat in [None, Some(0), Some(small - 1)] {
+        let (nanos, awake_nanos) = (MAX_ROUND_NANOS, MAX_ROUND_NANOS - 5);
+        let (rounds, searches) = (MAX_ROUNDS, MAX_ROUNDS - 2);
+        kinds.push(EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos });
+    }
     kinds.extend(sources().map(|source| EventKind::PollStart { task, source }));
     kinds.extend(outcomes().map(|outcome| EventKind::PollEnd { task, outcome }));
     kinds.extend(outcomes().map(|outcome| EventKind::AsideEnd { task, outcome }));
@@ -68,6 +73,10 @@ fn joined((first, second): Words) -> Option<EventKind> {
         (Item::Stall { worker, kind }, Some(Some(Item::StallTask(task)))) => {
             Some(EventKind::Stall { worker, task, kind })
         }
+        (
+            Item::IdleRounds { rounds, searches, seat },
+            Some(Some(Item::RoundTimes { nanos, awake_nanos })),
+        ) => Some(EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos }),
         _ => None,
     }
 }
