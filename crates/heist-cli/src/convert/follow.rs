@@ -73,8 +73,20 @@ pub(super) struct Span {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpanKind {
-    Job { is_stolen: bool },
+    Job {
+        is_stolen: bool,
+    },
     Parked,
+    /// Asleep, or away from its seat, and woken again and again for nothing.
+    Rounds(Rounds),
+}
+
+/// How often, in how many of them a search has failed, and how long the worker was awake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rounds {
+    pub(super) count: u32,
+    pub(super) searches: u32,
+    pub(super) awake: u64,
 }
 
 /// A theft, and until when the thief was at it.
@@ -117,6 +129,7 @@ pub(super) fn follow(
         lanes: BTreeMap::new(),
         seats: BTreeMap::new(),
         start: range.0,
+        end: range.1,
     };
     for event in trace.events()? {
         let event = event?;
@@ -138,8 +151,9 @@ struct Follower<'s, S> {
     lanes: BTreeMap<Lane, LaneState>,
     /// Who sits there since when; none: nobody does. Seats without an event are not here.
     seats: BTreeMap<u16, Option<(u16, u64)>>,
-    /// When the trace begins.
+    /// When the trace begins and ends.
     start: u64,
+    end: u64,
 }
 
 impl<S: Sink> Follower<'_, S> {
@@ -173,6 +187,12 @@ impl<S: Sink> Follower<'_, S> {
                 Ok(())
             }
             EventKind::Unpark { .. } => state.end_span(at, Open::is_parked, self.sink),
+            EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos } => {
+                let rounds = Rounds { count: rounds, searches, awake: awake_nanos };
+                let end = at.saturating_add(nanos).min(self.end);
+                state.end_steal(at, self.sink)?;
+                state.rounds(at, end, rounds, seat.is_none(), self.sink)
+            }
             EventKind::JobStart { is_stolen } => {
                 state.end_steal(at, self.sink)?;
                 state.begin(Open::span(at, SpanKind::Job { is_stolen }));

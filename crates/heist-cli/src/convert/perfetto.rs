@@ -261,12 +261,22 @@ impl<W: Write> Sink for Perfetto<'_, W> {
     }
 
     fn span(&mut self, span: &Span) -> io::Result<()> {
+        let place = (WORKERS, track(span.lane));
         let (category, name) = match span.what {
+            SpanKind::Rounds(rounds) => {
+                let name = "woken for nothing";
+                let mut event = self.slice(place, (span.start, span.end), "parked", name)?;
+                let mut arguments = event.object("args")?;
+                arguments.number("times", rounds.count.into())?;
+                arguments.number("failed searches", rounds.searches.into())?;
+                arguments.micros("awake µs", rounds.awake)?;
+                arguments.end()?;
+                return event.end();
+            }
             SpanKind::Job { is_stolen: true } => ("job", "job (stolen)"),
             SpanKind::Job { is_stolen: false } => ("job", "job"),
             SpanKind::Parked => ("parked", "parked"),
         };
-        let place = (WORKERS, track(span.lane));
         self.slice(place, (span.start, span.end), category, name)?.end()
     }
 

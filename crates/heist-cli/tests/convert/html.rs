@@ -137,6 +137,17 @@ fn what_is_too_deep_ends_before_what_is_not() {
     assert_eq!(outermost[2], 139 * 100);
 }
 
+/// Rounds without work are drawn as a sleep, which says how often the worker was woken.
+#[test]
+fn rounds_without_work_are_a_sleep() {
+    let (rounds, searches, seat) = (9, 9, None);
+    let kind = EventKind::IdleRounds { rounds, searches, seat, nanos: 80, awake_nanos: 20 };
+    let wake_up = EventKind::Unpark { by_itself: false };
+    let data = data(&on_worker([EventKind::Park, kind, wake_up]).converted("html", &[]));
+    let sleeps = [[3, 0, 100, 0, 0, 0], [3, 100, 80, 9, 20, 0], [3, 80, 20, 0, 0, 0]];
+    assert_eq!(data["lanes"][0]["spans"], serde_json::json!(sleeps.concat()));
+}
+
 /// Who is robbed of a seat leaves it, too.
 #[test]
 fn a_seat_is_left_once() {

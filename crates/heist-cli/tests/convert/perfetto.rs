@@ -1,6 +1,6 @@
 //! Chrome's JSON.
 
-use super::sample::{HOSTILE, SEATS};
+use super::sample::{HOSTILE, ROUNDS, SEATS};
 use super::{MILLISECOND, Sample};
 use heist::trace::{Event, EventKind, Header, Lane, Outcome, PollSource, TaskId, Trace, Writer};
 use serde_json::Value;
@@ -83,6 +83,34 @@ fn each_poll_is_a_slice() {
     for category in ["job", "parked", "steal", "seat"] {
         assert!(slices.iter().any(|slice| slice["cat"] == category), "no slice of a {category}");
     }
+}
+
+/// Rounds without work are a slice between two sleeps.
+#[test]
+fn rounds_without_work_are_a_slice() {
+    let sample = Sample::new(20 * MILLISECOND);
+    let trace = Trace::open(sample.path("a.trace")).unwrap();
+    let rounds = trace.events().unwrap().filter(|event| event.as_ref().unwrap().kind == ROUNDS);
+    let events = events(&sample, &[]);
+    let slices = of_phase(&events, "X");
+    let is_rounds = |slice: &&&Value| slice["name"] == "woken for nothing";
+    let drawn: Vec<&&Value> = slices.iter().filter(is_rounds).collect();
+    assert_eq!(drawn.len(), rounds.count());
+    let slice = drawn.first().expect("there are some");
+    assert_eq!(nanos(slice, "dur"), 30_000);
+    assert_eq!(
+        (&slice["args"]["times"], &slice["args"]["failed searches"]),
+        (&3.into(), &2.into())
+    );
+    assert_eq!(slice["args"]["awake µs"], 5.0);
+    let sleeps = |at: &str, end: u64| {
+        slices.iter().any(|other| {
+            let edge = nanos(other, "ts") + if at == "end" { nanos(other, "dur") } else { 0 };
+            other["name"] == "parked" && track(other) == track(slice) && edge == end
+        })
+    };
+    let start = nanos(slice, "ts");
+    assert!(sleeps("end", start) && sleeps("start", start + 30_000));
 }
 
 #[test]

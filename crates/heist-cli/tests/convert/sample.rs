@@ -69,6 +69,10 @@ pub fn write<W: Write>(out: W, seed: u64, length: u64) -> io::Result<W> {
     program.writer.finish()
 }
 
+/// Asleep for 40 µs, and three times up in between.
+pub const ROUNDS: EventKind =
+    EventKind::IdleRounds { rounds: 3, searches: 2, seat: None, nanos: 30_000, awake_nanos: 5_000 };
+
 impl<W: Write> Program<W> {
     fn event(&mut self, worker: u16, is_exact: bool, kind: EventKind) -> io::Result<()> {
         let at = Duration::from_nanos(self.now[usize::from(worker)]);
@@ -136,6 +140,10 @@ impl<W: Write> Program<W> {
         let own = usize::from(worker);
         self.event(worker, true, EventKind::Park)?;
         self.now[own] += 20_000 + self.rng.below(400_000);
+        if self.now[own] % 4 == 0 {
+            self.event(worker, true, ROUNDS)?;
+            self.now[own] += 40_000;
+        }
         self.event(worker, true, EventKind::Unpark { by_itself: true })?;
         self.event(worker, true, EventKind::IoHarvest { events: 3 })?;
         for _ in 0..=self.rng.below(6) {

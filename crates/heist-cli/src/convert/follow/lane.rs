@@ -1,6 +1,6 @@
 //! What a lane is in the middle of.
 
-use super::{Poll, Ready, Sink, Span, SpanKind, Steal};
+use super::{Poll, Ready, Rounds, Sink, Span, SpanKind, Steal};
 use heist::trace::{Lane, Outcome, PollSource, TaskId};
 use std::io;
 
@@ -91,6 +91,27 @@ impl LaneState {
         sink: &mut impl Sink,
     ) -> io::Result<()> {
         self.end_last(at, is_meant, None, sink)
+    }
+
+    /// The worker was woken again and again for nothing. It sleeps before and after that, unless it is a spare one, which
+    /// is nowhere.
+    pub(super) fn rounds(
+        &mut self,
+        start: u64,
+        end: u64,
+        rounds: Rounds,
+        sleeps: bool,
+        sink: &mut impl Sink,
+    ) -> io::Result<()> {
+        if sleeps {
+            self.end_span(start, Open::is_parked, sink)?;
+        }
+        let (lane, what) = (self.lane, SpanKind::Rounds(rounds));
+        sink.span(&Span { lane, what, start, end, depth: self.open.len() })?;
+        if sleeps {
+            self.begin(Open::span(end, SpanKind::Parked));
+        }
+        Ok(())
     }
 
     /// Ends the innermost span that is meant, and with it those within, whose ends were lost. If

@@ -481,7 +481,10 @@ function describe(event, found) {
   const { span, lane } = found;
   const when = `${time(span.end - span.start)}, from ${time(span.start)}`;
   const { name } = lanes[lane];
-  if (span.kind === PARKED) return showTip(event, "Asleep", when, name);
+  if (span.kind === PARKED) {
+    const rounds = span.a && `woken ${plural(span.a, "time")} for nothing, awake for ${time(span.b)}`;
+    return showTip(event, "Asleep", when, name, rounds);
+  }
   if (span.kind === JOB) return showTip(event, span.a ? "Job, stolen" : "Job", when, name);
   if (span.kind === BLOCK) {
     const busy = percent(Math.min(1, span.b / Math.max(1, span.end - span.start)));

@@ -26,7 +26,8 @@ pub(super) struct Track {
     last: u64,
     block: Option<Block>,
     /// Six numbers a span: kind + 4 * depth, start since the start of the span before, length, and
-    /// for a poll title, task and flags; for a block how many, and how much of it they took.
+    /// for a poll title, task and flags; for a block how many, and how much of it they took; for a sleep
+    /// how often the worker was woken for nothing, and how long it was awake.
     numbers: Vec<i64>,
 }
 
@@ -81,7 +82,11 @@ impl Track {
             SpanKind::Parked if is_drawn => {
                 self.push(PARKED, span.depth, span.start, span.end, [0; 3]);
             }
-            SpanKind::Parked => {}
+            SpanKind::Rounds(rounds) if is_drawn => {
+                let rest = [rounds.count.into(), rounds.awake as i64, 0];
+                self.push(PARKED, span.depth, span.start, span.end, rest);
+            }
+            SpanKind::Parked | SpanKind::Rounds(_) => {}
         }
     }
 
