@@ -17,7 +17,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-pub use exam::{Basis, Diagnosis, Exam};
+pub use exam::{Basis, Diagnosis, Exam, Start};
 pub(crate) use finding::time;
 pub use finding::{Evidence, Finding, Severity, TaskRef, Texts, Unit};
 pub(crate) use report::print_findings;
@@ -32,7 +32,6 @@ use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// What it is asked for.
 #[derive(Debug, clap::Args)]
@@ -56,22 +55,36 @@ pub struct Args {
 
 /// Examines a whole trace.
 pub fn examine(trace: &Trace) -> Result<Diagnosis, ReadError> {
-    let mut exam = Exam::new(trace.seats(), complete_from(trace)?);
+    let mut exam = Exam::new(trace.seats(), late_starts(trace)?);
     for event in trace.events()? {
         exam.see(&event?);
     }
     Ok(exam.conclude(trace))
 }
 
-/// From when on all lanes are there. The rings of the busiest workers go back least.
-fn complete_from(trace: &Trace) -> Result<Duration, ReadError> {
-    let mut from = Duration::ZERO;
-    for lane in trace.lanes().filter(|lane| trace.lost(*lane) > 0) {
-        if let Some(first) = trace.lane_events(lane)?.next() {
-            from = from.max(first?.at);
+/// Where the lanes begin whose older events were overwritten. The rings of the busiest workers go back
+/// least, and those of spare workers, which are short.
+fn late_starts(trace: &Trace) -> Result<Vec<Start>, ReadError> {
+    let lanes = trace.lanes().filter(|lane| trace.lost(*lane) > 0);
+    let starts = lanes.map(|lane| start_of(trace, lane));
+    Ok(starts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+fn start_of(trace: &Trace, lane: Lane) -> Result<Option<Start>, ReadError> {
+    let mut events = trace.lane_events(lane)?;
+    let Some(first) = events.next().transpose()? else { return Ok(None) };
+    let mut in_poll = None;
+    for event in std::iter::once(Ok(first)).chain(events) {
+        match event?.kind {
+            EventKind::PollEnd { task, .. } => {
+                in_poll = Some(task);
+                break;
+            }
+            EventKind::PollStart { .. } | EventKind::Park | EventKind::SearchFailed => break,
+            _ => {}
         }
     }
-    Ok(from)
+    Ok(Some(Start { lane, at: first.at, in_poll }))
 }
 
 impl Texts for Trace {

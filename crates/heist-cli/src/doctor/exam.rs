@@ -3,7 +3,7 @@
 use super::detect::{self, Detector};
 use super::finding::{Finding, Texts};
 use super::picture::{Over, Picture};
-use heist::trace::Event;
+use heist::trace::{Event, EventKind, Lane, PollSource, TaskId};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -11,9 +11,22 @@ use std::time::Duration;
 pub struct Exam {
     picture: Picture,
     detectors: Vec<Box<dyn Detector>>,
-    /// Counting begins here.
+    /// The workers whose records begin later than the trace, and have not begun.
+    late: Vec<Start>,
+    /// All records are complete from here on.
     from: Duration,
-    has_begun: bool,
+    is_complete: bool,
+}
+
+/// Where the record of a lane begins whose older events were overwritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Whose record it is.
+    pub lane: Lane,
+    /// When its first event was.
+    pub at: Duration,
+    /// The task whose poll went on then, if one did.
+    pub in_poll: Option<TaskId>,
 }
 
 /// What was found.
@@ -36,32 +49,56 @@ pub struct Basis {
     pub polls: u64,
     /// Workers, spares included.
     pub workers: usize,
-    /// Seconds from the first event that counts to the last.
+    /// Seconds from the first event to the last.
     pub seconds: f64,
-    /// The share of its seconds that each worker was in polls or jobs.
+    /// Seconds since the records of all workers are complete: older events of some may have been
+    /// overwritten. What compares workers with each other rests on this part.
+    pub common_seconds: f64,
+    /// The share of its time that each worker was in polls or jobs, as far as its own record goes
+    /// back. Pauses in which no worker had anything to do are left out.
     pub busy: Vec<f64>,
     /// The share of their time in which workers were ready to run, and had no core.
     pub without_core: f64,
 }
 
 impl Exam {
-    /// Of a runtime with so many seats. What happened before `from` is not counted: then some of
-    /// the events have been overwritten already, and others not.
-    pub fn new(seats: usize, from: Duration) -> Self {
-        let picture = Picture::new(seats);
-        Exam { picture, detectors: detect::all(), from, has_begun: false }
+    /// Of a runtime with so many seats. `late` are the lanes whose older events were overwritten. Each
+    /// worker is judged by its own record; what needs those of all is judged since the last of
+    /// them begins.
+    pub fn new(seats: usize, late: impl IntoIterator<Item = Start>) -> Self {
+        let late: Vec<Start> = late.into_iter().collect();
+        let from = late.iter().map(|start| start.at).max().unwrap_or_default();
+        let picture = Picture::new(seats, from);
+        Exam { picture, detectors: detect::all(), late, from, is_complete: false }
     }
 
     /// Takes the next event; they come in the order of time.
     pub fn see(&mut self, event: &Event) {
-        if !self.has_begun && event.at >= self.from {
-            self.has_begun = true;
+        if !self.late.is_empty() {
+            self.start_lane(event.lane);
+        }
+        if !self.is_complete && event.at >= self.from {
+            self.is_complete = true;
             self.picture.start_at(event.at);
         }
-        let over = self.picture.see(event);
-        if !self.has_begun {
-            return;
+        self.take(event);
+    }
+
+    /// The lane's first event comes next: the poll that goes on has begun before, who knows when.
+    fn start_lane(&mut self, lane: Lane) {
+        let Some(index) = self.late.iter().position(|start| start.lane == lane) else { return };
+        let Start { at, in_poll, .. } = self.late.swap_remove(index);
+        if let Lane::Worker(worker) = lane {
+            self.picture.start_lane(worker, at);
         }
+        if let Some(task) = in_poll {
+            let kind = EventKind::PollStart { task, source: PollSource::Ring };
+            self.take(&Event { at, is_exact: true, lane, kind });
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        let over = self.picture.see(event);
         for detector in &mut self.detectors {
             detector.event(event, &self.picture);
         }
@@ -93,16 +130,18 @@ impl Exam {
 
 impl Basis {
     fn of(picture: &Picture) -> Basis {
-        let seconds = picture.now.saturating_sub(picture.since).as_secs_f64();
-        let share = |time: Duration| if seconds > 0.0 { time.as_secs_f64() / seconds } else { 0.0 };
+        let length = |since: Duration| picture.now.saturating_sub(since).as_secs_f64();
+        let common = length(picture.since);
+        let share = |time: Duration| if common > 0.0 { time.as_secs_f64() / common } else { 0.0 };
         let workers = picture.lanes.len();
         let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
         Basis {
             events: picture.events,
             polls: picture.polls(),
             workers,
-            seconds,
-            busy: picture.lanes.iter().map(|lane| share(lane.busy)).collect(),
+            seconds: picture.start.map_or(0.0, length),
+            common_seconds: common,
+            busy: picture.lanes.iter().map(|lane| picture.busy_share(lane)).collect(),
             without_core: share(without_core) / picture.seats.max(1) as f64,
         }
     }

@@ -1,6 +1,12 @@
 //! What is known of the program at one moment of its trace: what each worker does, where each task
 //! is. Events go in one by one, in the order of time; memory does not grow with their number.
 //!
+//! Rings are overwritten, each at its own pace, so the record of each worker begins at another time.
+//! What is counted of a worker, a poll or a line is counted since its worker's record begins. What
+//! compares workers with each other, or misses an event (nobody was busy, nobody woke this task), is
+//! counted since the last of the records begins: since then they are all complete, and what they have
+//! is called *common*.
+//!
 //! | module | what |
 //! |---|---|
 //! | `lane` | one worker |
@@ -18,7 +24,7 @@ mod places;
 mod tasks;
 
 pub(super) use closures::Ran;
-pub(super) use lane::LaneState;
+pub(super) use lane::{Deeds, LaneState};
 pub(super) use places::{Place, PlaceId};
 pub(super) use tasks::TaskState;
 
@@ -50,10 +56,19 @@ pub(super) struct Poll {
     pub(super) wakes: u32,
     pub(super) spawns: u32,
     pub(super) jobs: u32,
+    /// The part of it since the records of all workers are complete.
+    pub(super) common: Common,
     /// What sysmon found the worker at, while it was in this poll.
     pub(super) stall: Option<StallKind>,
     /// The task was woken, and did not just go on.
     pub(super) was_woken: bool,
+}
+
+/// A part of a poll.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Common {
+    pub(super) work: Duration,
+    pub(super) spawns: u32,
 }
 
 /// What a shorter poll used of its time is not known well enough. From how often workers tell.
@@ -86,8 +101,14 @@ pub(super) struct Wait {
 /// All of it.
 pub(super) struct Picture {
     pub(super) now: Duration,
-    /// When counting began.
+    /// When the first event was.
+    pub(super) start: Option<Duration>,
+    /// Since when the records of all workers are complete.
     pub(super) since: Duration,
+    /// As it was announced: not after any event that is common.
+    common_since: Duration,
+    /// When the next worker has come to the end of its rounds.
+    next_end: Duration,
     pub(super) events: u64,
     pub(super) seats: usize,
     pub(super) lanes: Vec<LaneState>,
@@ -107,13 +128,17 @@ pub(super) enum Over {
 }
 
 impl Picture {
-    pub(super) fn new(seats: usize) -> Self {
+    /// `since` then the records of all workers are complete.
+    pub(super) fn new(seats: usize, since: Duration) -> Self {
         Picture {
             now: Duration::ZERO,
-            since: Duration::ZERO,
+            start: None,
+            since,
+            common_since: since,
+            next_end: Duration::MAX,
             events: 0,
             seats,
-            lanes: (0..seats).map(|_| LaneState::on_a_seat()).collect(),
+            lanes: (0..seats).map(|_| LaneState::new(true, since)).collect(),
             clocks: Clocks::new(seats),
             places: Places::default(),
             tasks: Tasks::default(),
@@ -121,23 +146,63 @@ impl Picture {
         }
     }
 
-    /// From now on it counts: before, some of the lanes had been overwritten.
+    /// From now on all records are complete.
     pub(super) fn start_at(&mut self, now: Duration) {
-        self.now = self.now.max(now);
-        self.clocks.advance(self.now);
-        (self.since, self.events) = (self.now, 0);
+        self.advance(now);
+        self.since = self.now;
         self.clocks.reset();
-        self.places.reset();
-        let now = self.now;
-        self.lanes.iter_mut().for_each(|lane| lane.reset(now));
+        self.closures = Closures::default();
+    }
+
+    /// Whether all records are complete by now.
+    pub(super) fn is_common(&self) -> bool {
+        self.now >= self.common_since
+    }
+
+    /// The record of this worker begins now: what it did before was overwritten.
+    pub(super) fn start_lane(&mut self, worker: u16, now: Duration) {
+        self.lane(worker).since = Some(now);
+    }
+
+    /// For how long there is a record of this worker.
+    pub(super) fn length_of(&self, lane: &LaneState) -> Duration {
+        self.now.saturating_sub(lane.since.or(self.start).unwrap_or(self.now))
+    }
+
+    /// The share of its own time that a worker was in polls and jobs. Pauses in which no worker had
+    /// anything to do are left out.
+    pub(super) fn busy_share(&self, lane: &LaneState) -> f64 {
+        let judged = self.length_of(lane).saturating_sub(self.clocks.pauses());
+        if judged.is_zero() { 0.0 } else { lane.own.busy.as_secs_f64() / judged.as_secs_f64() }
+    }
+
+    /// Interpolated times of different lanes may be out of order by a little.
+    fn advance(&mut self, now: Duration) {
+        let now = self.now.max(now);
+        while self.next_end <= now {
+            self.end_rounds(self.next_end);
+        }
+        self.now = now;
+        self.clocks.advance(now);
+    }
+
+    /// Some workers have come to the end of their rounds.
+    fn end_rounds(&mut self, at: Duration) {
+        self.clocks.advance(at);
+        for lane in &mut self.lanes {
+            let before = lane.doing();
+            lane.end_rounds(at);
+            self.clocks.change(before, lane.doing());
+        }
+        let ends = self.lanes.iter().filter_map(LaneState::rounds_until);
+        self.next_end = ends.min().unwrap_or(Duration::MAX);
     }
 
     /// Takes the next event. What it ends comes back.
     pub(super) fn see(&mut self, event: &Event) -> Option<Over> {
-        // Interpolated times of different lanes may be out of order by a little.
-        self.now = self.now.max(event.at);
+        self.start.get_or_insert(event.at);
+        self.advance(event.at);
         self.events += 1;
-        self.clocks.advance(self.now);
         match event.lane {
             Lane::Worker(worker) => self.see_worker(worker, event).map(Over::Poll),
             Lane::Outside => {
@@ -157,7 +222,8 @@ impl Picture {
         let lanes = self.lanes.iter_mut().zip(0..=u16::MAX);
         let open: Vec<_> =
             lanes.filter_map(|(lane, worker)| lane.end(worker, now, place)).collect();
-        open.iter().for_each(|poll| self.places.count(poll));
+        let is_common = self.is_common();
+        open.iter().for_each(|poll| self.places.count(poll, is_common));
         open
     }
 
@@ -173,18 +239,24 @@ impl Picture {
         self.closures.most()
     }
 
-    /// For how long it was counted, pauses in which nobody had anything to do left out.
+    /// For how long all records are complete, pauses in which nobody had anything to do left out.
     pub(super) fn work_time(&self) -> Duration {
         self.now.saturating_sub(self.since).saturating_sub(self.clocks.pauses())
     }
 
     /// The workers' time in polls and jobs.
     pub(super) fn busy(&self) -> Duration {
-        self.lanes.iter().map(|lane| lane.busy).sum()
+        self.lanes.iter().map(|lane| lane.own.busy).sum()
     }
 
     pub(super) fn polls(&self) -> u64 {
-        self.lanes.iter().map(|lane| lane.polls).sum()
+        self.lanes.iter().map(|lane| lane.own.polls).sum()
+    }
+
+    /// The same since all records are complete.
+    pub(super) fn common(&self) -> Deeds {
+        let polls = self.lanes.iter().map(|lane| lane.common.polls).sum();
+        Deeds { polls, busy: self.lanes.iter().map(|lane| lane.common.busy).sum() }
     }
 
     /// The line whose tasks have most of the work, and how long a poll of them takes, leaving out those that may
@@ -248,20 +320,27 @@ impl Picture {
                 self.see_task(event);
             }
         }
-        let after = self.lane(worker).doing();
+        let lane = self.lane(worker);
+        let (after, until) = (lane.doing(), lane.rounds_until());
+        self.next_end = self.next_end.min(until.unwrap_or(Duration::MAX));
         self.clocks.change(before, after);
         self.see_others(event.kind);
         poll
     }
 
     fn start_poll(&mut self, worker: u16, event: &Event, task: TaskId, source: PollSource) {
-        let idle = self.clocks.somebody_idle();
+        let (idle, common_since) = (self.clocks.somebody_idle(), self.since);
         let state = self.tasks.touch(task);
         state.was_polled = true;
         let was_woken = std::mem::take(&mut state.was_woken);
+        // Before all records are complete it is not known whether anybody was idle.
+        let beside_idle = |since: tasks::Since| match since.at >= common_since {
+            true => idle.saturating_sub(since.idle),
+            false => Duration::ZERO,
+        };
         let wait = state.runnable.take().map(|since| Wait {
             took: event.at.saturating_sub(since.at),
-            beside_idle: idle.saturating_sub(since.idle),
+            beside_idle: beside_idle(since),
         });
         let lane = self.lane(worker);
         lane.start_poll(event, task, source, wait, was_woken);
@@ -277,7 +356,7 @@ impl Picture {
         let place = self.tasks.touch(task).place;
         let poll = self.lane(worker).end_poll(event, task)?;
         let poll = Poll { place, worker, outcome: Some(outcome), ..poll };
-        self.places.count(&poll);
+        self.places.count(&poll, self.is_common());
         match outcome {
             Outcome::Done => self.tasks.remove(task),
             Outcome::Again => self.make_runnable(task),
@@ -308,7 +387,9 @@ impl Picture {
                 let place = self.places.find(location);
                 let state = self.tasks.touch(task);
                 state.place = place;
-                if state.spawned.is_some() && !std::mem::replace(&mut state.is_counted, true) {
+                // Of what was spawned before, events may have been overwritten.
+                let is_common = state.spawned.is_some_and(|spawned| spawned >= self.common_since);
+                if is_common && !std::mem::replace(&mut state.is_counted, true) {
                     self.places.count_spawn(place, task, self.now);
                 }
             }
@@ -316,7 +397,10 @@ impl Picture {
                 self.make_runnable(task);
                 let state = self.tasks.touch(task);
                 state.was_woken = true;
-                self.places.count_wake(state.place);
+                let place = state.place;
+                if self.is_common() {
+                    self.places.count_wake(place);
+                }
             }
             EventKind::BudgetExhausted { task } => {
                 self.places.count_cut(self.tasks.touch(task).place);
@@ -369,7 +453,8 @@ impl Picture {
     fn lane(&mut self, worker: u16) -> &mut LaneState {
         let worker = usize::from(worker);
         if self.lanes.len() <= worker {
-            self.lanes.resize_with(worker + 1, LaneState::default);
+            let since = self.common_since;
+            self.lanes.resize_with(worker + 1, || LaneState::new(false, since));
         }
         &mut self.lanes[worker]
     }

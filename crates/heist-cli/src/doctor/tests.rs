@@ -3,6 +3,7 @@
 
 use super::*;
 use heist::trace::{Aside, Event, EventKind, Outcome, PollSource, StallKind};
+use std::time::Duration;
 
 /// Lines of the made-up program, by number.
 const LINES: [&str; 4] = ["a.rs:1:1", "b.rs:2:2", "c.rs:3:3", "futex"];
@@ -75,9 +76,14 @@ impl Script {
         self.examine_with(2, from)
     }
 
-    fn examine_with(mut self, seats: usize, from: Duration) -> Diagnosis {
+    /// As if the record of one lane began then.
+    fn examine_with(self, seats: usize, from: Duration) -> Diagnosis {
+        self.examine_late(seats, [Start { lane: Lane::Outside, at: from, in_poll: None }])
+    }
+
+    fn examine_late(mut self, seats: usize, late: impl IntoIterator<Item = Start>) -> Diagnosis {
         self.events.sort_by_key(|event| event.at);
-        let mut exam = Exam::new(seats, from);
+        let mut exam = Exam::new(seats, late);
         self.events.iter().for_each(|event| exam.see(event));
         exam.conclude(&Book)
     }
@@ -317,7 +323,7 @@ fn a_wait_for_a_core_counts_from_the_beginning_on() {
     let mut script = late(1);
     script.on(1, 16_000, EventKind::SearchFailed);
     let basis = script.examine_with(2, Duration::from_micros(16_000)).basis;
-    let waited = basis.without_core * 2.0 * basis.seconds;
+    let waited = basis.without_core * 2.0 * basis.common_seconds;
     assert!((0.0049..0.0051).contains(&waited), "{basis:?}");
 }
 
@@ -430,21 +436,159 @@ fn tasks_that_pile_up_are_told_and_those_of_one_burst_are_not() {
     assert_eq!(ids(&pile(10)), [""; 0]);
 }
 
-/// Only what happened after all lanes begin is counted; where tasks come from is known from before.
+/// A record that begins late says nothing about what others did before.
 #[test]
-fn what_was_before_the_beginning_is_not_counted() {
+fn each_worker_is_judged_by_its_own_record() {
     let mut script = polls(10, 20);
-    for round in 0..10 {
-        let start = 1_000_000 + round * 20_000;
-        script.poll(0, (start, start + 12_000), 507, Outcome::Waits);
-        script.poll(1, (start, start + 12_000), 508, Outcome::Waits);
-    }
-    script.spawn(10, Lane::Outside, 507, 1);
-    script.spawn(10, Lane::Outside, 508, 1);
+    script.add(1_000_000, Lane::Outside, EventKind::Dumped);
     let diagnosis = script.examine_from(Duration::from_secs(1));
     assert_eq!(ids(&diagnosis), ["long-poll"]);
-    assert_eq!(diagnosis.findings[0].lines, [LINES[1]]);
-    assert_eq!(diagnosis.basis.polls, 20);
+    assert_eq!(diagnosis.basis.polls, 40);
+    let basis = &diagnosis.basis;
+    assert_eq!((basis.seconds, basis.common_seconds), (1.0, 0.0));
+    assert!(basis.busy.iter().all(|busy| (0.14..0.16).contains(busy)), "{basis:?}");
+}
+
+/// What was not woken, or ended, may have been woken in a record that is overwritten.
+#[test]
+fn nothing_is_said_of_events_that_may_be_overwritten() {
+    let mut script = Script::default();
+    for task in 1..=600 {
+        script.spawn(task * 1000, Lane::Outside, task, 2);
+        script.poll(0, (task * 1000 + 1, task * 1000 + 2), task, Outcome::Waits);
+    }
+    script.spawn(600_500, Lane::Outside, 700, 2);
+    script.on(0, 600_600, EventKind::Park);
+    script.add(900_000, Lane::Outside, EventKind::Dumped);
+    let late = Start { lane: Lane::Worker(1), at: Duration::from_micros(700_000), in_poll: None };
+    script.on(1, 700_000, EventKind::Park);
+    assert_eq!(ids(&script.examine_late(2, [late])), [""; 0]);
+    assert_eq!(ids(&waits(false).examine_from(Duration::from_micros(199_000))), [""; 0]);
+}
+
+/// A task burns 400 µs, spawns another of 10 and goes on, all in one poll. Worker 1 runs the others.
+fn one_spawner(rounds: u64) -> Script {
+    let mut script = Script::default();
+    script.spawn(0, Lane::Outside, 7, 0);
+    let end = rounds * 400 + 1;
+    script.poll(0, (1, end), 7, Outcome::Done);
+    for round in 1..=rounds {
+        script.on(0, round * 400, EventKind::CpuTime { nanos: round * 400_000 });
+        script.spawn(round * 400, Lane::Worker(0), 1000 + round, 1);
+        script.poll(1, (round * 400 + 10, round * 400 + 20), 1000 + round, Outcome::Done);
+    }
+    script
+}
+
+fn found<'a>(diagnosis: &'a Diagnosis, id: &str) -> &'a Finding {
+    let found = diagnosis.findings.iter().find(|finding| finding.id == id);
+    found.unwrap_or_else(|| panic!("no {id} in {:?}", ids(diagnosis)))
+}
+
+/// The poll is long, and all others wait for it: these are two things to say.
+#[test]
+fn a_spawner_that_does_not_await_is_told_with_its_poll() {
+    let diagnosis = one_spawner(1000).examine();
+    assert_eq!(ids(&diagnosis), ["imbalance-one-spawner", "long-poll"]);
+    let spawner = found(&diagnosis, "imbalance-one-spawner");
+    assert_eq!(spawner.lines, [LINES[0]]);
+    assert!(spawner.sentence.contains("(400 µs each)"), "{}", spawner.sentence);
+    assert!(spawner.sentence.contains("(10.0 µs)"), "{}", spawner.sentence);
+    assert_eq!(found(&diagnosis, "long-poll").lines, [LINES[0]]);
+}
+
+/// The record of a spare worker, which was there for a moment, goes back 2 ms.
+#[test]
+fn a_spawner_is_told_however_late_the_record_of_another_begins() {
+    let mut script = one_spawner(1000);
+    let last = 398_000;
+    script.on(2, last, EventKind::SeatLeft { seat: 1 });
+    let late = Start { lane: Lane::Worker(2), at: Duration::from_micros(last), in_poll: None };
+    let diagnosis = script.examine_late(2, [late]);
+    assert_eq!(ids(&diagnosis), ["imbalance-one-spawner", "long-poll"]);
+    let spawner = found(&diagnosis, "imbalance-one-spawner");
+    assert_eq!(evidence(spawner, "tasks spawned by it"), 1000.0);
+    assert!(evidence(spawner, "of busy time in the spawner") <= 100.0);
+    assert!(evidence(spawner, "worker 0 busy") > 99.0);
+    assert!(diagnosis.basis.common_seconds < 0.01 && diagnosis.basis.seconds > 0.39);
+}
+
+/// Its ring has been round since the poll began.
+#[test]
+fn a_poll_that_goes_on_when_the_record_begins_is_counted_from_there() {
+    let mut script = one_spawner(1000);
+    let from = Duration::from_micros(100_001);
+    script.events.retain(|event| event.lane != Lane::Worker(0) || event.at >= from);
+    let late = |in_poll| Start { lane: Lane::Worker(0), at: from, in_poll };
+    script.add(100_001, Lane::Worker(0), EventKind::WakeWorker { worker: 1 });
+    let diagnosis = script.examine_late(2, [late(Some(TaskId(7)))]);
+    assert_eq!(ids(&diagnosis), ["imbalance-one-spawner", "long-poll"]);
+    let busy = evidence(found(&diagnosis, "imbalance-one-spawner"), "worker 0 busy");
+    assert!(busy > 99.0, "{busy}");
+}
+
+/// Worker 1 is woken every 400 µs for 10 µs, and finds nothing.
+fn rounds(is_merged: bool) -> Script {
+    let mut script = Script::default();
+    script.on(1, 0, EventKind::Park);
+    for run in 0..10 {
+        let start = 390 + run * 20_000;
+        if is_merged {
+            let (nanos, awake_nanos) = (49 * 400_000 + 10_000, 50 * 10_000);
+            let (rounds, searches, seat) = (50, 50, None);
+            script.on(
+                1,
+                start,
+                EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos },
+            );
+            continue;
+        }
+        for round in 0..50 {
+            let start = start + round * 400;
+            script.on(1, start, EventKind::Unpark { by_itself: false });
+            script.on(1, start + 10, EventKind::SearchFailed);
+            script.on(1, start + 10, EventKind::Park);
+        }
+    }
+    script
+}
+
+/// What is merged says of a worker what its parts would: that it sleeps, and needs no core.
+#[test]
+fn merged_rounds_are_time_asleep() {
+    for is_merged in [false, true] {
+        let mut script = rounds(is_merged);
+        for round in 0..30 {
+            let start = round * 6000;
+            script.poll(0, (start, start + 5050), 9, Outcome::Waits);
+            script.wake(0, start + 1, 5);
+            let polled = (start + 5100, start + 5110);
+            script.poll_from(PollSource::LifoSlot, 0, polled, 5, Outcome::Waits);
+            script.on(0, start + 200, EventKind::WakeWorker { worker: 1 });
+        }
+        let diagnosis = script.examine();
+        assert_eq!(ids(&diagnosis), ["idle-beside-work"], "{is_merged}");
+        let basis = &diagnosis.basis;
+        assert_eq!((basis.without_core, basis.busy[1]), (0.0, 0.0), "{is_merged}");
+    }
+}
+
+/// Who looks for work most of the time is on the way to it.
+#[test]
+fn merged_rounds_that_are_mostly_awake_are_a_search() {
+    let mut script = waits(false);
+    let kind = |awake_nanos| EventKind::IdleRounds {
+        rounds: 1000,
+        searches: 1000,
+        seat: None,
+        nanos: 199_000_000,
+        awake_nanos,
+    };
+    script.on(1, 1, kind(150_000_000));
+    assert_eq!(ids(&script.examine()), [""; 0]);
+    let mut script = waits(false);
+    script.on(1, 1, kind(10_000_000));
+    assert_eq!(ids(&script.examine()), ["idle-beside-work"]);
 }
 
 /// Nobody but the reader of a damaged file comes across this: no panic.

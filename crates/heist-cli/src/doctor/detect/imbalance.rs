@@ -3,9 +3,14 @@
 //! That is so if at nearly any time somebody is at work, and hardly ever a second one. On a machine
 //! without cores to spare the others may have been woken in time and run late: where that shows,
 //! only those causes are told that would hold on any machine.
+//!
+//! Shares compare workers with each other, and are taken since the records of all workers are complete.
+//! That may be a short time: a ring that is overwritten often goes back no further. If it is too short
+//! to tell who is at work at the same time, each worker is judged by its own record: one of them is at
+//! work nearly all the time, and the others together hardly ever.
 
 use super::super::finding::{Finding, Severity, Texts, grouped, time};
-use super::super::picture::{Picture, PlaceId, Poll};
+use super::super::picture::{LaneState, Picture, PlaceId, Poll};
 use super::top::Top;
 use super::{Detector, share, share_of_time};
 use heist::trace::{Event, EventKind, Lane, PollSource, TaskId};
@@ -57,43 +62,48 @@ pub(super) struct Imbalance {
     spawns: Top<(TaskId, PlaceId)>,
     busy: Top<(TaskId, PlaceId)>,
     pinned: Top<(TaskId, PlaceId)>,
+    making: Making,
+}
+
+/// Polls that spawn, as far as the record of each worker goes back: how many tasks, in how many polls, for how
+/// long.
+#[derive(Default)]
+struct Making {
+    spawns: Top<(TaskId, PlaceId)>,
+    polls: Top<(TaskId, PlaceId)>,
+    busy: Top<(TaskId, PlaceId)>,
 }
 
 impl Detector for Imbalance {
     fn poll(&mut self, poll: &Poll, _: &Picture) {
         let key = (poll.task, poll.place);
-        let took = poll.work().as_nanos() as u64;
+        let took = poll.common.work.as_nanos() as u64;
         self.busy.add(key, took);
         if poll.spawns > 0 {
-            self.spawns.add(key, u64::from(poll.spawns));
+            self.spawns.add(key, u64::from(poll.common.spawns));
+            self.making.spawns.add(key, u64::from(poll.spawns));
+            self.making.polls.add(key, 1);
+            self.making.busy.add(key, poll.work().as_nanos() as u64);
         }
         if poll.source == PollSource::Pinned {
             self.pinned.add(key, took);
         }
     }
 
-    fn event(&mut self, event: &Event, _: &Picture) {
+    fn event(&mut self, event: &Event, picture: &Picture) {
         // Spawned by no task: somebody else's share.
-        if let (EventKind::Spawn { .. }, Lane::Outside) = (event.kind, event.lane) {
+        let is_spawn = matches!(event.kind, EventKind::Spawn { .. });
+        if is_spawn && event.lane == Lane::Outside && picture.is_common() {
             self.spawns.add((TaskId(0), PlaceId::UNKNOWN), 1);
         }
     }
 
     fn findings(&self, picture: &Picture, texts: &dyn Texts) -> Vec<Finding> {
-        let (work, somebody) = (picture.work_time(), picture.clocks.somebody_busy());
-        let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
-        let is_enough =
-            picture.polls() >= POLLS && somebody >= TIME || picture.polls() >= MANY_POLLS;
-        let is_judged = picture.seats > 1 && is_enough;
-        // A worker without a core keeps its task, and the others wait for both.
-        let lost = picture.lanes.iter().map(|lane| lane.without_core).max().unwrap_or_default();
-        let at_once = share_of_time(picture.busy(), somebody);
-        let is_lopsided = share_of_time(somebody, work.saturating_sub(lost)) >= SATURATED
-            && (AT_WORK..=PARALLEL).contains(&at_once);
-        if !is_judged || !is_lopsided {
+        let Some(at_once) = lopsided(picture).filter(|_| picture.seats > 1) else {
             return Vec::new();
-        }
-        let has_cores = share_of_time(without_core, work) < NO_CORES;
+        };
+        let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
+        let has_cores = share_of_time(without_core, picture.work_time()) < NO_CORES;
         // First what tells most. Where all tasks are pinned, as in thread-per-core mode, I/O may be the reason why to one.
         let cause = io_affinity(picture)
             .filter(|_| has_cores)
@@ -102,14 +112,40 @@ impl Detector for Imbalance {
             .or_else(|| too_short(picture))
             .or_else(|| self.one_spawner(picture, texts))
             .or_else(|| self.one_task(picture, texts));
-        cause.map(|finding| with_workers(finding, picture)).into_iter().collect()
+        cause.map(|finding| with_workers(finding, picture, at_once)).into_iter().collect()
     }
+}
+
+/// If one worker has all the work, or several by turns: how many are at work at once, on average.
+fn lopsided(picture: &Picture) -> Option<f64> {
+    let (common, somebody) = (picture.common(), picture.clocks.somebody_busy());
+    let is_enough = common.polls >= POLLS && somebody >= TIME || common.polls >= MANY_POLLS;
+    if !is_enough {
+        return lopsided_by_own_records(picture);
+    }
+    // A worker without a core keeps its task, and the others wait for both.
+    let lost = picture.lanes.iter().map(|lane| lane.without_core).max().unwrap_or_default();
+    let at_once = share_of_time(common.busy, somebody);
+    let saturated = share_of_time(somebody, picture.work_time().saturating_sub(lost));
+    (saturated >= SATURATED && (AT_WORK..=PARALLEL).contains(&at_once)).then_some(at_once)
+}
+
+/// The same where the time for which all records are there is too short. Workers that take turns are not
+/// told from those that work at the same time, so one of them has to have the work all the time.
+fn lopsided_by_own_records(picture: &Picture) -> Option<f64> {
+    let shares = || picture.lanes.iter().map(|lane| picture.busy_share(lane));
+    let is_judged = |lane: &&LaneState| picture.length_of(lane) >= TIME;
+    let most = picture.lanes.iter().filter(is_judged).map(|lane| picture.busy_share(lane));
+    let most = most.fold(0.0, f64::max);
+    let at_once = shares().sum::<f64>() / most.max(SATURATED);
+    let is_lopsided = picture.polls() >= POLLS && most >= SATURATED && at_once <= PARALLEL;
+    is_lopsided.then_some(at_once)
 }
 
 impl Imbalance {
     fn pinned(&self, picture: &Picture, texts: &dyn Texts) -> Option<Finding> {
         let in_pinned: Duration = picture.lanes.iter().map(|lane| lane.in_pinned).sum();
-        let of_busy = share_of_time(in_pinned, picture.busy());
+        let of_busy = share_of_time(in_pinned, picture.common().busy);
         let ((task, place), most) = self.pinned.first()?;
         let is_one_task = share(most, self.pinned.total()) >= ALL;
         if of_busy < MOST || is_one_task {
@@ -129,19 +165,21 @@ impl Imbalance {
     }
 
     fn one_spawner(&self, picture: &Picture, texts: &dyn Texts) -> Option<Finding> {
-        let ((task, place), spawns) = self.spawns.first()?;
-        let busy = Duration::from_nanos(self.busy.of((task, place)));
-        let of_busy = share_of_time(busy, picture.busy());
-        let of_spawns = share(spawns, self.spawns.total());
+        let (key, common_spawns) = self.spawns.first()?;
+        let ((task, place), making) = (key, &self.making);
+        let of_busy = share_of_time(Duration::from_nanos(self.busy.of(key)), picture.common().busy);
+        let of_spawns = share(common_spawns, self.spawns.total());
+        let (spawns, polls) = (making.spawns.of(key), making.polls.of(key));
         if spawns < SPAWNS || of_spawns < SPAWNER || of_busy < SPAWNER_BUSY {
             return None;
         }
-        let children = picture.polls().saturating_sub(1).max(1) as u32;
+        let busy = Duration::from_nanos(making.busy.of(key));
+        let children = picture.polls().saturating_sub(polls).max(1);
         let sentence = format!(
             "One task spawns all others, and takes longer to make them ({} each) than they take to \
              run ({}): the other workers wait for it.",
             time(busy / u32::try_from(spawns).unwrap_or(u32::MAX)),
-            time(picture.busy().saturating_sub(busy) / children),
+            time(picture.busy().saturating_sub(busy) / u32::try_from(children).unwrap_or(u32::MAX)),
         );
         let advice = "Let several tasks do what the spawner does (split its input, or let each \
                       task spawn two more), or move the preparation into the tasks.";
@@ -156,7 +194,7 @@ impl Imbalance {
 
     fn one_task(&self, picture: &Picture, texts: &dyn Texts) -> Option<Finding> {
         let ((task, place), busy) = self.busy.first()?;
-        let of_busy = share_of_time(Duration::from_nanos(busy), picture.busy());
+        let of_busy = share_of_time(Duration::from_nanos(busy), picture.common().busy);
         if of_busy < ALL {
             return None;
         }
@@ -174,8 +212,8 @@ impl Imbalance {
 
 /// Who takes its turns with others may be alone at work, too: what ties the work to one worker is not what is wrong then.
 fn is_one_workers(picture: &Picture) -> bool {
-    let most = picture.lanes.iter().map(|lane| lane.busy).max().unwrap_or_default();
-    share_of_time(most, picture.busy()) >= ONE_WORKER
+    let most = picture.lanes.iter().map(|lane| lane.common.busy).max().unwrap_or_default();
+    share_of_time(most, picture.common().busy) >= ONE_WORKER
 }
 
 fn io_affinity(picture: &Picture) -> Option<Finding> {
@@ -216,12 +254,10 @@ fn too_short(picture: &Picture) -> Option<Finding> {
     Some(Finding::new(TOO_SHORT, Severity::Warning, sentence, advice).time("typical poll", typical))
 }
 
-fn with_workers(mut finding: Finding, picture: &Picture) -> Finding {
-    let work = picture.work_time();
-    let mean = share_of_time(picture.busy(), picture.clocks.somebody_busy());
-    finding = finding.mean("workers at work at once", mean);
+fn with_workers(mut finding: Finding, picture: &Picture, at_once: f64) -> Finding {
+    finding = finding.mean("workers at work at once", at_once);
     for (number, lane) in picture.lanes.iter().enumerate().take(picture.seats) {
-        finding = finding.share(format!("worker {number} busy"), share_of_time(lane.busy, work));
+        finding = finding.share(format!("worker {number} busy"), picture.busy_share(lane));
     }
     finding
 }

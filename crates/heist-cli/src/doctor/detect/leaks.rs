@@ -19,7 +19,7 @@ impl Detector for Leaks {
             id != PlaceId::UNKNOWN
                 && place.spawned >= TASKS
                 // A backlog is none.
-                && share(place.polls, place.spawned) >= 1.0 - MOVED
+                && share(place.common_polls, place.spawned) >= 1.0 - MOVED
                 && share(place.done.max(place.woken), place.spawned) <= MOVED
                 && place.spawns.steadiness(picture.now) >= STEADY
         };

@@ -19,7 +19,7 @@ const TIMES: u64 = 3;
 /// milliseconds at worst, so of polls of 100 µs one in thirty might be hit.
 const SHARE: f64 = 0.1;
 /// Or one is as long as this. Guessed: no system keeps a thread waiting for so long, unless it is
-/// badly overloaded.
+/// badly overloaded. If its CPU time says so, that is enough, however many short ones there are.
 const VERY_LONG: Duration = Duration::from_millis(300);
 
 #[derive(Default)]
@@ -32,6 +32,7 @@ struct Polls {
     long: u64,
     /// Of these so many have the CPU time to prove it.
     proven: u64,
+    longest_proven: Duration,
     total: Duration,
     longest: Duration,
     task: Option<TaskId>,
@@ -48,7 +49,10 @@ impl Detector for LongPolls {
         }
         let polls = self.places.entry(poll.place).or_default();
         polls.long += 1;
-        polls.proven += u64::from(poll.on_cpu.is_some());
+        if poll.on_cpu.is_some() {
+            polls.proven += 1;
+            polls.longest_proven = polls.longest_proven.max(took);
+        }
         polls.total += took;
         polls.stalls += u64::from(poll.stall.is_some());
         if took >= polls.longest {
@@ -60,7 +64,8 @@ impl Detector for LongPolls {
         let is_bad = |place, polls: &Polls| {
             let is_usual = share(polls.long, picture.place(place).polls) >= SHARE;
             let is_much = polls.long >= TIMES || polls.longest >= VERY_LONG;
-            polls.proven >= TIMES || is_much && is_usual
+            let is_proven = polls.proven >= TIMES || polls.longest_proven >= VERY_LONG;
+            is_proven || is_much && is_usual
         };
         let bad = self.places.iter().filter(|&(place, polls)| is_bad(*place, polls));
         let finding = |(&place, polls): (&PlaceId, &Polls)| {

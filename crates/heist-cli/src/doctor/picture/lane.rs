@@ -1,6 +1,6 @@
 //! What one worker does, and has done.
 
-use super::{PlaceId, Poll, Wait};
+use super::{Common, PlaceId, Poll, Wait};
 use heist::trace::{Event, EventKind, PollSource, StallKind, TaskId};
 use std::time::Duration;
 
@@ -8,21 +8,32 @@ use std::time::Duration;
 /// core: the system's doing, not the program's. Guessed: hundred times what a wake-up takes.
 const NO_CORE: Duration = Duration::from_millis(2);
 
-#[derive(Debug, Default)]
-pub(in crate::doctor) struct LaneState {
-    pub(in crate::doctor) has_seat: bool,
+/// What a worker did in some time.
+#[derive(Debug, Default, Clone, Copy)]
+pub(in crate::doctor) struct Deeds {
     pub(in crate::doctor) polls: u64,
     /// In polls and jobs; polls that were blocked in a system call left out.
     pub(in crate::doctor) busy: Duration,
+}
+
+#[derive(Debug, Default)]
+pub(in crate::doctor) struct LaneState {
+    pub(in crate::doctor) has_seat: bool,
+    /// When its record begins, if older events were overwritten.
+    pub(in crate::doctor) since: Option<Duration>,
+    /// Since then.
+    pub(in crate::doctor) own: Deeds,
+    /// Since the records of all workers are complete, as all that follows.
+    pub(in crate::doctor) common: Deeds,
     pub(in crate::doctor) in_pinned: Duration,
-    /// Asleep on its seat, and woken by nobody.
-    pub(in crate::doctor) idle: Duration,
     /// Ready to run without a core, as far as that shows.
     pub(in crate::doctor) without_core: Duration,
     pub(in crate::doctor) harvested: u64,
     pub(in crate::doctor) harvests: u64,
     /// Woken by its reactor rather than by a task.
     pub(in crate::doctor) reactor_wakes: u64,
+    /// When the records of all workers begin.
+    common_since: Duration,
     poll: Option<OpenPoll>,
     /// The thread's CPU time, as it was told last.
     cpu_time: Option<u64>,
@@ -52,9 +63,14 @@ pub(super) enum Doing {
 enum Sleep {
     #[default]
     Awake,
-    Asleep(Duration),
+    Asleep,
     /// Woken, and not up yet.
     Woken(Duration),
+    /// Asleep, and until then up again and again for nothing. `is_mostly_up`: for most of that time.
+    Rounds {
+        until: Duration,
+        is_mostly_up: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -62,8 +78,6 @@ struct OpenPoll {
     task: TaskId,
     source: PollSource,
     start: Duration,
-    /// Where its share of the sums begins: not before counting began.
-    counted_from: Duration,
     is_exact: bool,
     /// The thread's CPU time, told before it began, and told last while it went on.
     cpu_time: (Option<u64>, Option<u64>),
@@ -71,12 +85,14 @@ struct OpenPoll {
     was_woken: bool,
     wakes: u32,
     spawns: u32,
+    /// Of these, since the records of all workers are complete.
+    common_spawns: u32,
     jobs: u32,
     stall: Option<StallKind>,
 }
 
 impl OpenPoll {
-    /// Whose it is, and what became of it, others know.
+    /// Whose it is, and what became of it, others know; and which part of it is in all records.
     fn until(&self, now: Duration) -> Poll {
         Poll {
             task: self.task,
@@ -90,6 +106,7 @@ impl OpenPoll {
             wait: self.wait,
             wakes: self.wakes,
             spawns: self.spawns,
+            common: Common { spawns: self.common_spawns, ..Common::default() },
             jobs: self.jobs,
             stall: self.stall,
             was_woken: self.was_woken,
@@ -108,36 +125,19 @@ impl OpenPoll {
 }
 
 impl LaneState {
-    pub(super) fn on_a_seat() -> Self {
-        LaneState { has_seat: true, ..LaneState::default() }
-    }
-
-    /// Begins to count, in the middle of whatever it does.
-    pub(super) fn reset(&mut self, now: Duration) {
-        let old = std::mem::take(self);
-        *self = LaneState {
-            has_seat: old.has_seat,
-            poll: old.poll.map(|poll| OpenPoll { counted_from: now, ..poll }),
-            cpu_time: old.cpu_time,
-            jobs: old.jobs,
-            jobs_since: now,
-            sleep: match old.sleep {
-                Sleep::Asleep(_) => Sleep::Asleep(now),
-                other => other,
-            },
-            last: old.last.map(|_| now),
-            ..LaneState::default()
-        };
+    /// `common_since`: when the records of all workers begin.
+    pub(super) fn new(has_seat: bool, common_since: Duration) -> Self {
+        LaneState { has_seat, common_since, ..LaneState::default() }
     }
 
     /// It is heard of. A lane that `is_told_of` in all it does is silent only at what the runtime does by itself.
     pub(super) fn touch(&mut self, at: Duration, is_told_of: bool) {
         let ready_since = match self.sleep {
-            Sleep::Asleep(_) => None,
+            Sleep::Asleep | Sleep::Rounds { .. } => None,
             Sleep::Woken(since) => self.last.map(|last| since.max(last)),
             Sleep::Awake => self.last.filter(|_| is_told_of && self.is_between_polls()),
         };
-        let silent = ready_since.map_or(Duration::ZERO, |since| at.saturating_sub(since));
+        let silent = ready_since.map_or(Duration::ZERO, |since| self.common(since, at));
         if silent >= NO_CORE {
             self.without_core += silent;
         }
@@ -154,8 +154,9 @@ impl LaneState {
         match self.sleep {
             _ if self.is_busy() => Doing::Work,
             _ if self.poll.is_some() => Doing::Other,
+            Sleep::Rounds { is_mostly_up: true, .. } => Doing::Search,
             _ if !self.has_seat => Doing::Away,
-            Sleep::Asleep(_) => Doing::Nothing,
+            Sleep::Asleep | Sleep::Rounds { .. } => Doing::Nothing,
             Sleep::Awake | Sleep::Woken(_) => Doing::Search,
         }
     }
@@ -165,9 +166,32 @@ impl LaneState {
     }
 
     pub(super) fn wake(&mut self, now: Duration) {
-        if let Sleep::Asleep(since) = self.sleep {
-            self.add_idle(since, now);
+        // Among rounds it is a wake-up for one of them.
+        self.end_rounds(now);
+        if let Sleep::Asleep = self.sleep {
             self.sleep = Sleep::Woken(now);
+        }
+    }
+
+    /// The worker begins to be up again and again for nothing, or for so long was.
+    fn begin_rounds(&mut self, at: Duration, took: Duration, awake: Duration) {
+        let (until, is_mostly_up) = (at + took, awake * 2 > took);
+        self.sleep = Sleep::Rounds { until, is_mostly_up };
+        self.last = self.last.max(Some(until));
+    }
+
+    /// When its rounds are over, if it is at them.
+    pub(super) fn rounds_until(&self) -> Option<Duration> {
+        match self.sleep {
+            Sleep::Rounds { until, .. } => Some(until),
+            _ => None,
+        }
+    }
+
+    /// It sleeps again if its rounds are over.
+    pub(super) fn end_rounds(&mut self, now: Duration) {
+        if self.rounds_until().is_some_and(|until| until <= now) {
+            self.sleep = if self.has_seat { Sleep::Asleep } else { Sleep::Awake };
         }
     }
 
@@ -186,19 +210,19 @@ impl LaneState {
         wait: Option<Wait>,
         was_woken: bool,
     ) {
-        self.get_up(event.at);
+        self.get_up();
         let (start, is_exact) = (event.at, event.is_exact);
         self.poll = Some(OpenPoll {
             task,
             source,
             start,
-            counted_from: start,
             is_exact,
             cpu_time: (self.cpu_time, None),
             wait,
             was_woken,
             wakes: 0,
             spawns: 0,
+            common_spawns: 0,
             jobs: 0,
             stall: None,
         });
@@ -207,33 +231,43 @@ impl LaneState {
     pub(super) fn end_poll(&mut self, event: &Event, task: TaskId) -> Option<Poll> {
         // One that began before the trace did is not known well enough to be counted.
         let poll = self.poll.take().filter(|poll| poll.task == task)?;
-        self.polls += 1;
-        self.add_poll(&poll, event.at);
+        self.own.polls += 1;
+        self.common.polls += u64::from(event.at >= self.common_since);
         let is_exact = poll.is_exact && event.is_exact;
-        Some(Poll { is_exact, ..poll.until(event.at) })
+        Some(Poll { is_exact, ..self.add_poll(&poll, event.at) })
     }
 
     /// Anything but polls.
     pub(super) fn see(&mut self, at: Duration, kind: EventKind) {
         match kind {
-            EventKind::Park => self.sleep = Sleep::Asleep(at),
-            EventKind::Unpark { .. } => self.get_up(at),
+            EventKind::Park => self.sleep = Sleep::Asleep,
+            EventKind::IdleRounds { nanos, awake_nanos, .. } => {
+                let [took, awake] = [nanos, awake_nanos].map(Duration::from_nanos);
+                self.begin_rounds(at, took, awake);
+            }
+            EventKind::Unpark { .. } => self.get_up(),
             EventKind::SeatTaken { .. } => self.has_seat = true,
             EventKind::SeatLeft { .. } => self.has_seat = false,
             EventKind::JobStart { .. } => self.start_job(at),
             EventKind::JobEnd => self.end_job(at),
             EventKind::CpuTime { nanos } => self.cpu_time = Some(nanos),
-            EventKind::IoHarvest { events } => {
+            EventKind::IoHarvest { events } if at >= self.common_since => {
                 self.harvests += 1;
                 self.harvested += u64::from(events);
             }
-            EventKind::Wake { .. } if self.poll.is_none() => self.reactor_wakes += 1,
+            EventKind::Wake { .. } if self.poll.is_none() && at >= self.common_since => {
+                self.reactor_wakes += 1;
+            }
             _ => {}
         }
+        let is_common = at >= self.common_since;
         let Some(poll) = self.poll.as_mut() else { return };
         match kind {
             EventKind::Wake { .. } => poll.wakes += 1,
-            EventKind::Spawn { .. } => poll.spawns += 1,
+            EventKind::Spawn { .. } => {
+                poll.spawns += 1;
+                poll.common_spawns += u32::from(is_common);
+            }
             EventKind::JobStart { .. } => poll.jobs += 1,
             EventKind::CpuTime { nanos } => poll.cpu_time.1 = Some(nanos),
             _ => {}
@@ -249,45 +283,47 @@ impl LaneState {
     ) -> Option<Poll> {
         // Who was woken and is not up has waited for no core, as far as that shows: its lane may have been copied before those
         // of others, or be cut off.
-        if let Sleep::Asleep(since) = self.sleep {
-            self.add_idle(since, now);
-        }
         let Some(poll) = self.poll.take() else {
             if self.jobs > 0 {
-                self.busy += now.saturating_sub(self.jobs_since);
+                self.add_busy(self.jobs_since, now, Duration::MAX);
             }
             return None;
         };
-        self.add_poll(&poll, now);
-        Some(Poll { worker, place: place(poll.task), ..poll.until(now) })
+        Some(Poll { worker, place: place(poll.task), ..self.add_poll(&poll, now) })
     }
 
-    fn get_up(&mut self, at: Duration) {
-        if let Sleep::Asleep(since) = self.sleep {
-            self.add_idle(since, at);
-        }
+    fn get_up(&mut self) {
         self.sleep = Sleep::Awake;
     }
 
-    fn add_idle(&mut self, since: Duration, until: Duration) {
-        if self.has_seat {
-            self.idle += until.saturating_sub(since);
-        }
+    /// How much of this time is in the records of all workers.
+    fn common(&self, since: Duration, until: Duration) -> Duration {
+        until.saturating_sub(since.max(self.common_since))
     }
 
-    fn add_poll(&mut self, poll: &OpenPoll, until: Duration) {
-        let took = until.saturating_sub(poll.counted_from);
+    /// It was busy since then; no longer than `most` of it on a core.
+    fn add_busy(&mut self, since: Duration, until: Duration, most: Duration) {
+        self.own.busy += until.saturating_sub(since).min(most);
+        self.common.busy += self.common(since, until).min(most);
+    }
+
+    /// What it comes to.
+    fn add_poll(&mut self, poll: &OpenPoll, until: Duration) -> Poll {
+        let mut whole = poll.until(until);
+        let took = self.common(poll.start, until);
+        whole.common.work = took.min(whole.work());
         if !poll.is_blocked() {
-            self.busy += took.min(poll.until(until).work());
+            self.add_busy(poll.start, until, whole.work());
         }
         if poll.source == PollSource::Pinned {
             self.in_pinned += took;
         }
+        whole
     }
 
     /// Jobs of a poll are in its time already.
     fn start_job(&mut self, at: Duration) {
-        self.get_up(at);
+        self.get_up();
         if self.jobs == 0 {
             self.jobs_since = at;
         }
@@ -298,7 +334,7 @@ impl LaneState {
         let was_running = self.jobs > 0;
         self.jobs = self.jobs.saturating_sub(1);
         if was_running && self.jobs == 0 && self.poll.is_none() {
-            self.busy += at.saturating_sub(self.jobs_since);
+            self.add_busy(self.jobs_since, at, Duration::MAX);
         }
     }
 }

@@ -25,15 +25,18 @@ impl PlaceId {
 #[derive(Debug, Clone, Default)]
 pub(in crate::doctor) struct Place {
     pub(in crate::doctor) text: Option<StringId>,
+    /// What became of its tasks since the records of all workers are complete.
     pub(in crate::doctor) spawned: u64,
     pub(in crate::doctor) spawns: Spread,
+    pub(in crate::doctor) common_polls: u64,
+    pub(in crate::doctor) done: u64,
+    pub(in crate::doctor) woken: u64,
+    /// Their polls, as far as the record of each worker goes back.
     pub(in crate::doctor) polls: u64,
     pub(in crate::doctor) lengths: Lengths,
     pub(in crate::doctor) busy: Duration,
     /// Of this, in polls that were timed and are worth a thief's while.
     pub(in crate::doctor) in_long: Duration,
-    pub(in crate::doctor) done: u64,
-    pub(in crate::doctor) woken: u64,
     /// Polls cut short for want of budget.
     pub(in crate::doctor) cuts: u64,
     pub(in crate::doctor) examples: Vec<TaskId>,
@@ -52,12 +55,6 @@ impl Default for Places {
 }
 
 impl Places {
-    pub(super) fn reset(&mut self) {
-        for place in &mut self.all {
-            *place = Place { text: place.text, ..Place::default() };
-        }
-    }
-
     pub(super) fn find(&mut self, text: StringId) -> PlaceId {
         if let Some(&place) = self.by_text.get(&text) {
             return place;
@@ -79,15 +76,19 @@ impl Places {
         self.all.iter().enumerate().map(|(number, place)| (PlaceId(number as u32), place))
     }
 
-    pub(super) fn count(&mut self, poll: &Poll) {
+    /// `is_common`: all records are complete by now.
+    pub(super) fn count(&mut self, poll: &Poll, is_common: bool) {
         let place = self.get_mut(poll.place);
         place.polls += 1;
+        if is_common {
+            place.common_polls += 1;
+            place.done += u64::from(poll.outcome == Some(Outcome::Done));
+        }
         place.lengths.add(poll.took);
         place.busy += poll.work();
         if poll.is_exact && poll.took >= LONG {
             place.in_long += poll.work();
         }
-        place.done += u64::from(poll.outcome == Some(Outcome::Done));
     }
 
     pub(super) fn count_spawn(&mut self, id: PlaceId, task: TaskId, now: Duration) {
