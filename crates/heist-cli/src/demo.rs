@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 
 /// From one picture of the bars to the next.
 const FRAME: Duration = Duration::from_millis(50);
+/// In between workers are asked what they do, so often. Guessed: often enough for a bar.
+const LOOKS: u32 = 25;
 /// Fewer have nobody to steal from, and more do not fit on a screen.
 const WORKERS: std::ops::RangeInclusive<usize> = 2..=8;
 /// What a shell expects of who was ended by Ctrl-C.
@@ -105,8 +107,9 @@ impl<W: Write> Tour<'_, W> {
             .enable_all()
             .trace(trace::Config::new())
             .build()?;
-        let remark = self.play(&runtime, phase)?;
+        let (remark, bars) = self.play(&runtime, phase)?;
         let diagnosis = diagnose(&runtime)?;
+        bars.finish(self.out, &diagnosis.basis.busy)?;
         drop(runtime);
         if let Some(remark) = remark {
             self.style.wrap(self.out, "   ", "   ", &remark)?;
@@ -117,14 +120,18 @@ impl<W: Write> Tour<'_, W> {
     }
 
     /// The phase runs on a thread beside this one, which draws.
-    fn play(&mut self, runtime: &Runtime, phase: &Phase) -> Result<Option<String>, Box<dyn Error>> {
+    fn play(
+        &mut self,
+        runtime: &Runtime,
+        phase: &Phase,
+    ) -> Result<(Option<String>, Bars), Box<dyn Error>> {
         let plan = Plan::new(self.seats, phase.length, self.interrupt.clone());
         let mut bars = Bars::new(runtime.metrics(), self.seats, self.style);
         let (play, end) = (phase.play, plan.end());
         let ended = thread::scope(|scope| {
             let player = scope.spawn(|| runtime.block_on(play(plan)));
             let drawn = loop {
-                thread::sleep(FRAME.min(end.saturating_duration_since(Instant::now())));
+                watch(&mut bars, self.style, end);
                 if player.is_finished() {
                     break Ok(());
                 }
@@ -140,8 +147,19 @@ impl<W: Write> Tour<'_, W> {
             player.join().map(|remark| drawn.map(|()| remark))
         });
         let remark = ended.map_err(|_| "a phase of the demo panicked; please report that")??;
-        bars.finish(self.out)?;
-        Ok(remark)
+        Ok((remark, bars))
+    }
+}
+
+/// Waits for the next picture, and looks what workers do meanwhile if it will be drawn.
+fn watch(bars: &mut Bars, style: Style, end: Instant) {
+    let frame = FRAME.min(end.saturating_duration_since(Instant::now()));
+    if !style.is_terminal {
+        return thread::sleep(frame);
+    }
+    for _ in 0..LOOKS {
+        thread::sleep(frame / LOOKS);
+        bars.ask();
     }
 }
 

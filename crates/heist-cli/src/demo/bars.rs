@@ -1,9 +1,12 @@
-//! How busy the workers are.
+//! How busy the workers are: the share of time in tasks and jobs. A worker that is awake and searches
+//! is not busy.
+//!
+//! While a phase runs its workers are asked again and again what they do. In the end its trace has been
+//! examined, and the bars show what that has found.
 
 use crate::style::{Colour, Style};
-use heist::runtime::RuntimeMetrics;
+use heist::runtime::{RuntimeMetrics, WorkerState};
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
 
 /// Bars are as long as this, or shorter.
 const LONGEST: usize = 40;
@@ -15,21 +18,25 @@ const SHORTEST: usize = 4;
 /// A bar for each worker, drawn again and again at the same place on a terminal; a table in the end.
 pub(super) struct Bars {
     metrics: RuntimeMetrics,
-    seats: usize,
     style: Style,
-    begun: Instant,
-    drawn: Instant,
-    /// Awake for so long, at the time of the last picture.
-    awake: Vec<Duration>,
+    /// How often each worker was asked since the last picture, and was busy.
+    asked: u32,
+    busy: Vec<u32>,
     /// So many lines are to be written over.
     lines: usize,
 }
 
 impl Bars {
     pub(super) fn new(metrics: RuntimeMetrics, seats: usize, style: Style) -> Self {
-        let now = Instant::now();
-        let awake = (0..seats).map(|worker| metrics.worker_total_busy_duration(worker)).collect();
-        Bars { metrics, seats, style, begun: now, drawn: now, awake, lines: 0 }
+        Bars { metrics, style, asked: 0, busy: vec![0; seats], lines: 0 }
+    }
+
+    /// Asks each worker whether it is busy.
+    pub(super) fn ask(&mut self) {
+        self.asked += 1;
+        for (worker, busy) in self.busy.iter_mut().enumerate() {
+            *busy += u32::from(self.metrics.worker_state(worker) == WorkerState::Busy);
+        }
     }
 
     /// Draws what has been since the last time; nothing where it could not be written over.
@@ -37,30 +44,27 @@ impl Bars {
         if !self.style.is_terminal {
             return Ok(());
         }
-        let passed = self.drawn.elapsed();
-        self.drawn = Instant::now();
-        let mut picture = self.back_to_the_top();
-        for worker in 0..self.seats {
-            let awake = self.metrics.worker_total_busy_duration(worker);
-            let share = share(awake.saturating_sub(self.awake[worker]), passed);
-            self.awake[worker] = awake;
-            picture += &self.line(worker, share);
-        }
-        self.lines = self.seats;
-        // In one piece, or it flickers.
-        out.write_all(picture.as_bytes())?;
-        out.flush()
+        let share = |busy: &u32| f64::from(*busy) / f64::from(self.asked.max(1));
+        let shares: Vec<f64> = self.busy.iter().map(share).collect();
+        self.asked = 0;
+        self.busy.fill(0);
+        self.write(out, &shares)
     }
 
-    /// The whole time, for good.
-    pub(super) fn finish(mut self, out: &mut impl Write) -> io::Result<()> {
-        let passed = self.begun.elapsed();
+    /// The whole time, for good: how busy each worker was.
+    pub(super) fn finish(mut self, out: &mut impl Write, busy: &[f64]) -> io::Result<()> {
+        let seats = self.busy.len();
+        let shares = busy.iter().copied().chain(std::iter::repeat(0.0)).take(seats);
+        self.write(out, &shares.collect::<Vec<_>>())
+    }
+
+    fn write(&mut self, out: &mut impl Write, shares: &[f64]) -> io::Result<()> {
         let mut picture = self.back_to_the_top();
-        for worker in 0..self.seats {
-            let awake = self.metrics.worker_total_busy_duration(worker);
-            picture += &self.line(worker, share(awake, passed));
+        for (worker, share) in shares.iter().enumerate() {
+            picture += &self.line(worker, share.min(1.0));
         }
-        self.lines = 0;
+        self.lines = shares.len();
+        // In one piece, or it flickers.
         out.write_all(picture.as_bytes())?;
         out.flush()
     }
@@ -90,10 +94,6 @@ impl Bars {
         let coloured = text.replacen(&bar, &self.style.colour(colour, &bar), 1);
         if bar.is_empty() { text + "\n" } else { coloured + "\n" }
     }
-}
-
-fn share(part: Duration, whole: Duration) -> f64 {
-    (part.as_secs_f64() / whole.as_secs_f64().max(1e-9)).min(1.0)
 }
 
 fn bar(share: f64, room: usize) -> String {
@@ -135,12 +135,38 @@ mod tests {
             let (mut bars, mut out) = (bars(80, is_terminal), Vec::new());
             bars.draw(&mut out).unwrap();
             bars.draw(&mut out).unwrap();
-            bars.finish(&mut out).unwrap();
+            bars.finish(&mut out, &[0.49, 0.514]).unwrap();
             String::from_utf8(out).unwrap()
         };
         assert_eq!(draw_twice(true).matches("\x1b[2A").count(), 2);
         let plain = draw_twice(false);
         assert!(!plain.contains('\x1b'));
         assert_eq!(plain.lines().count(), 2);
+        assert!(plain.contains("0   49 % ") && plain.contains("1   51 % "), "{plain}");
+    }
+
+    /// Nobody runs anything, though a worker may be awake.
+    #[test]
+    fn a_worker_without_tasks_is_not_busy() {
+        let mut bars = bars(80, true);
+        (0..100).for_each(|_| bars.ask());
+        let mut out = Vec::new();
+        bars.draw(&mut out).unwrap();
+        let picture = String::from_utf8(out).unwrap();
+        assert_eq!(picture.matches("   0 % ").count(), 2, "{picture}");
+        assert_eq!((bars.asked, bars.busy), (0, vec![0, 0]));
+    }
+
+    #[test]
+    fn a_worker_in_a_task_is_busy() {
+        let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let style = Style { has_colours: false, width: 80, is_terminal: true };
+        let mut bars = Bars::new(runtime.metrics(), 2, style);
+        let task = runtime.spawn(async move {
+            bars.ask();
+            bars
+        });
+        let bars = runtime.block_on(task).unwrap();
+        assert_eq!(bars.busy.iter().sum::<u32>(), 1);
     }
 }

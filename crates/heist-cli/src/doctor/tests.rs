@@ -2,7 +2,7 @@
 //! an overloaded machine. What real programs do is in `tests/doctor/`.
 
 use super::*;
-use heist::trace::{Aside, Event, EventKind, Outcome, PollSource, StallKind};
+use heist::trace::{Aside, Event, EventKind, Header, Outcome, PollSource, StallKind, Writer};
 use std::time::Duration;
 
 /// Lines of the made-up program, by number.
@@ -86,6 +86,25 @@ impl Script {
         let mut exam = Exam::new(seats, late);
         self.events.iter().for_each(|event| exam.see(event));
         exam.conclude(&Book)
+    }
+}
+
+impl Script {
+    /// As a file, in which events of one lane were overwritten.
+    fn trace(mut self, lost: Lane) -> Trace {
+        let header = Header {
+            started: std::time::SystemTime::UNIX_EPOCH,
+            program: "script".to_owned(),
+            pid: 1,
+            workers: 2,
+            seats: 2,
+        };
+        let mut writer = Writer::new(Vec::new(), &header).unwrap();
+        LINES.iter().for_each(|line| _ = writer.string(line).unwrap());
+        writer.lost(lost, 1000).unwrap();
+        self.events.sort_by_key(|event| event.at);
+        self.events.iter().for_each(|event| writer.event(event).unwrap());
+        Trace::from_bytes(writer.finish().unwrap()).unwrap()
     }
 }
 
@@ -466,16 +485,34 @@ fn nothing_is_said_of_events_that_may_be_overwritten() {
     assert_eq!(ids(&waits(false).examine_from(Duration::from_micros(199_000))), [""; 0]);
 }
 
-/// A task burns 400 µs, spawns another of 10 and goes on, all in one poll. Worker 1 runs the others.
+/// What piled up since then is told, though more of it did before.
+#[test]
+fn tasks_that_pile_up_behind_a_late_record_are_told() {
+    let mut script = Script::default();
+    for task in 1..=1800 {
+        script.spawn(task * 1000, Lane::Outside, task, 2);
+        script.poll(0, (task * 1000 + 1, task * 1000 + 2), task, Outcome::Waits);
+    }
+    let diagnosis = script.examine_from(Duration::from_millis(1200));
+    assert_eq!(ids(&diagnosis), ["task-leak"]);
+    assert!((599.0..=601.0).contains(&evidence(&diagnosis.findings[0], "spawned")));
+}
+
+/// A task burns 400 µs, spawns another of 10 and goes on, all in one poll. Worker 1 runs the others. Then the task
+/// awaits them one by one.
 fn one_spawner(rounds: u64) -> Script {
     let mut script = Script::default();
     script.spawn(0, Lane::Outside, 7, 0);
     let end = rounds * 400 + 1;
-    script.poll(0, (1, end), 7, Outcome::Done);
+    script.on(0, 0, EventKind::CpuTime { nanos: 0 });
+    script.poll(0, (1, end), 7, Outcome::Again);
     for round in 1..=rounds {
         script.on(0, round * 400, EventKind::CpuTime { nanos: round * 400_000 });
         script.spawn(round * 400, Lane::Worker(0), 1000 + round, 1);
         script.poll(1, (round * 400 + 10, round * 400 + 20), 1000 + round, Outcome::Done);
+    }
+    for round in 1..=40 {
+        script.poll(0, (end + round * 10, end + round * 10 + 1), 7, Outcome::Again);
     }
     script
 }
@@ -516,12 +553,11 @@ fn a_spawner_is_told_however_late_the_record_of_another_begins() {
 /// Its ring has been round since the poll began.
 #[test]
 fn a_poll_that_goes_on_when_the_record_begins_is_counted_from_there() {
-    let mut script = one_spawner(1000);
+    let mut script = one_spawner(2000);
     let from = Duration::from_micros(100_001);
     script.events.retain(|event| event.lane != Lane::Worker(0) || event.at >= from);
-    let late = |in_poll| Start { lane: Lane::Worker(0), at: from, in_poll };
-    script.add(100_001, Lane::Worker(0), EventKind::WakeWorker { worker: 1 });
-    let diagnosis = script.examine_late(2, [late(Some(TaskId(7)))]);
+    script.on(0, 100_001, EventKind::WakeWorker { worker: 1 });
+    let diagnosis = examine(&script.trace(Lane::Worker(0))).unwrap();
     assert_eq!(ids(&diagnosis), ["imbalance-one-spawner", "long-poll"]);
     let busy = evidence(found(&diagnosis, "imbalance-one-spawner"), "worker 0 busy");
     assert!(busy > 99.0, "{busy}");

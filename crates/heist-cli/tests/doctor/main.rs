@@ -6,6 +6,7 @@ mod unseen;
 
 use heist::runtime::Builder;
 use heist::trace::Config;
+use heist_cli::doctor::examine;
 use programs::{
     SLOW_POLLS, SLOW_SPAWNS, alone, expect, expect_if_fast, expect_nothing, healthy, sick,
 };
@@ -18,6 +19,26 @@ use std::thread;
 #[test]
 fn one_spawner() {
     expect(&sick::ONE_SPAWNER, "imbalance-one-spawner", &[]);
+}
+
+/// The poll is long, and it is why the others wait: both are said, and both name the line of the spawner.
+#[test]
+fn a_spawner_that_does_not_await() {
+    let judged = |_| {
+        let trace = sick::SPAWNS_WITHOUT_AWAIT.trace();
+        let diagnosis = examine(&trace).expect("a trace of one's own can be read");
+        let line = |id| {
+            let finding = diagnosis.findings.iter().find(|finding| finding.id == id);
+            finding.map(|finding| finding.lines.clone())
+        };
+        let lines = [line("imbalance-one-spawner"), line("long-poll")];
+        let [Some(spawner), Some(poll)] = lines else { return Err(diagnosis) };
+        assert!(spawner[0].contains("sick.rs:") && spawner == poll, "{diagnosis:#?}");
+        Ok(())
+    };
+    // Where a worker has a small part of a core the trace shows too little of it.
+    let judged: Vec<_> = (0..5).map(judged).take_while(Result::is_err).collect();
+    assert!(judged.len() < 5, "{judged:#?}");
 }
 
 #[test]
@@ -269,6 +290,29 @@ fn the_demo_shows_each_phase_and_what_doctor_says() {
     };
     let tours: Vec<_> = (0..5).map(tour).take_while(Result::is_err).collect();
     assert!(tours.len() < 5, "{tours:?}");
+}
+
+/// The share of worker 0 in the table of a phase, and in what doctor says of it.
+fn shares(phase: &str) -> Option<(&str, &str)> {
+    let row = phase.lines().find_map(|line| line.trim_start().strip_prefix("0 "))?;
+    let (_, evidence) = phase.split_once("worker 0 busy:")?;
+    Some((row.split('%').next()?.trim(), evidence.split('%').next()?.trim()))
+}
+
+/// Both mean time in tasks.
+#[test]
+fn the_bars_of_the_demo_show_what_doctor_says() {
+    let compared = |_| {
+        let output = heist(&[]);
+        let said = text(&output.stdout);
+        let (_, phase) = said.split_once("2. All from one task").expect("there is this phase");
+        let (phase, _) = phase.split_once("3. A blocked worker").expect("there is the next");
+        let (bar, evidence) = shares(phase)?;
+        assert_eq!(bar, evidence, "{phase}");
+        Some(())
+    };
+    // A machine that has no time for it shows too little to be judged.
+    assert!((0..5).any(|tour| compared(tour).is_some()));
 }
 
 /// `heist | head -1`.

@@ -65,8 +65,8 @@ pub(super) struct Imbalance {
     making: Making,
 }
 
-/// Polls that spawn, as far as the record of each worker goes back: how many tasks, in how many polls, for how
-/// long.
+/// Of tasks that spawn, as far as the record of each worker goes back: how many others they spawned, and in how many
+/// polls and how much time.
 #[derive(Default)]
 struct Making {
     spawns: Top<(TaskId, PlaceId)>,
@@ -82,6 +82,8 @@ impl Detector for Imbalance {
         if poll.spawns > 0 {
             self.spawns.add(key, u64::from(poll.common.spawns));
             self.making.spawns.add(key, u64::from(poll.spawns));
+        }
+        if self.making.spawns.of(key) > 0 {
             self.making.polls.add(key, 1);
             self.making.busy.add(key, poll.work().as_nanos() as u64);
         }

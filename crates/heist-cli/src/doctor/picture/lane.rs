@@ -269,6 +269,10 @@ impl LaneState {
                 poll.common_spawns += u32::from(is_common);
             }
             EventKind::JobStart { .. } => poll.jobs += 1,
+            // In a record that begins in the middle of the poll, the first one is where it is counted from.
+            EventKind::CpuTime { nanos } if poll.cpu_time.0.is_none() => {
+                poll.cpu_time.0 = Some(nanos);
+            }
             EventKind::CpuTime { nanos } => poll.cpu_time.1 = Some(nanos),
             _ => {}
         }

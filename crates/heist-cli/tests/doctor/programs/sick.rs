@@ -25,6 +25,19 @@ pub const ONE_SPAWNER: Program = Program::new("one spawner", |runtime| {
     runtime.block_on(spawner).unwrap();
 });
 
+/// All in one poll of half a second: it finds no reason to wait.
+pub const SPAWNS_WITHOUT_AWAIT: Program = Program::new("spawns without await", |runtime| {
+    let spawner = runtime.spawn(async {
+        let mut tasks = Vec::new();
+        for _ in 0..1200 {
+            burn(400);
+            tasks.push(spawn(async { burn(10) }));
+        }
+        all(tasks).await;
+    });
+    runtime.block_on(spawner).unwrap();
+});
+
 pub const ONE_TASK: Program = Program::new("one task", |runtime| {
     let task = runtime.spawn(async {
         for _ in 0..1000 {
