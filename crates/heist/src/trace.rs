@@ -54,7 +54,9 @@ mod writer;
 pub use config::Config;
 pub(crate) use dump::{Subject, to_file};
 pub use error::ReadError;
-pub use event::{Aside, Event, EventKind, Lane, Outcome, PollSource, StallKind, StringId, TaskId};
+pub use event::{
+    Aside, Event, EventKind, Lane, Outcome, PollSource, Resource, StallKind, StringId, TaskId,
+};
 pub use format::Header;
 pub(crate) use here::{
     Here, budget_exhausted, enter, is_recording, poll_returned, record_here, run_aside,

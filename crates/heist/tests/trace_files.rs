@@ -2,8 +2,8 @@
 //! error, and none of them in a panic or in more memory than they are worth.
 
 use heist::trace::{
-    Event, EventKind, Header, Lane, Outcome, PollSource, ReadError, StallKind, StringId, TaskId,
-    Trace, Writer,
+    Event, EventKind, Header, Lane, Outcome, PollSource, ReadError, Resource, StallKind, StringId,
+    TaskId, Trace, Writer,
 };
 use heist_testing::{Rng, scaled};
 use proptest::prelude::*;
@@ -88,7 +88,7 @@ fn kind(choice: u64, task: u64, number: u32) -> EventKind {
         15 => EventKind::Stall { worker: small, task, kind: StallKind::Blocked(text) },
         16 => EventKind::Stall { worker: small, task, kind: StallKind::Burning },
         17 => EventKind::SpareShortage,
-        18 => EventKind::BudgetExhausted { task },
+        18 => EventKind::BudgetExhausted { task, resource: Resource::Io },
         19 => EventKind::JobStart { is_stolen: number % 2 == 0 },
         20 => EventKind::JobEnd,
         23 => EventKind::IdleRounds {

@@ -402,7 +402,7 @@ impl Picture {
                     self.places.count_wake(place);
                 }
             }
-            EventKind::BudgetExhausted { task } => {
+            EventKind::BudgetExhausted { task, .. } => {
                 self.places.count_cut(self.tasks.touch(task).place);
             }
             _ => {}

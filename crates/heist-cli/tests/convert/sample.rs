@@ -2,7 +2,8 @@
 //! can tell happens in it, and its tasks have hostile names.
 
 use heist::trace::{
-    Aside, Event, EventKind, Header, Lane, Outcome, PollSource, StallKind, StringId, TaskId, Writer,
+    Aside, Event, EventKind, Header, Lane, Outcome, PollSource, Resource, StallKind, StringId,
+    TaskId, Writer,
 };
 use heist_testing::Rng;
 use std::collections::VecDeque;
@@ -202,7 +203,11 @@ impl<W: Write> Program<W> {
             _ => Outcome::Done,
         };
         if outcome == Outcome::Again {
-            self.event(worker, false, EventKind::BudgetExhausted { task: id })?;
+            self.event(
+                worker,
+                false,
+                EventKind::BudgetExhausted { task: id, resource: Resource::Other },
+            )?;
         }
         self.event(worker, is_exact, EventKind::PollEnd { task: id, outcome })?;
         let ready = self.now[own];

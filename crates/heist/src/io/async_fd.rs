@@ -7,6 +7,7 @@ pub use guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard, TryIoError};
 use crate::reactor::io::{Direction, Evented, Interest, ReadyEvent};
 use crate::runtime::Handle;
 use crate::task::coop;
+use crate::trace::Resource;
 use rustix::io::Errno;
 use std::error::Error;
 use std::fmt;
@@ -248,7 +249,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         cx: &mut Context<'_>,
         direction: Direction,
     ) -> Poll<io::Result<ReadyEvent>> {
-        let progress = ready!(coop::poll_proceed(cx));
+        let progress = ready!(coop::poll_proceed_with(cx, || Resource::Io));
         let event = ready!(self.evented.poll_ready(cx, direction));
         progress.made_progress();
         Poll::Ready(event)

@@ -11,7 +11,7 @@
 //! gets out of it with [`unconstrained`].
 
 use crate::metrics;
-use crate::trace;
+use crate::trace::{self, Resource};
 use heist_sync::thread_local;
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -146,10 +146,20 @@ pub async fn consume_budget() {
 /// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    poll_proceed_with(cx, || Resource::Other)
+}
+
+/// As [`poll_proceed`]. If there is no budget left, the trace says what the unit was wanted for;
+/// `resource` is called only then.
+#[inline]
+pub(crate) fn poll_proceed_with(
+    cx: &mut Context<'_>,
+    resource: impl FnOnce() -> Resource,
+) -> Poll<RestoreOnPending> {
     let before = get();
     match before {
         Budget::UNLIMITED => {}
-        Budget(0) | Budget::CUT_SHORT => return cut_short(before, cx),
+        Budget(0) | Budget::CUT_SHORT => return cut_short(before, resource, cx),
         Budget(units) => set(Budget(units - 1)),
     }
     Poll::Ready(RestoreOnPending { before: Cell::new(before), _thread: PhantomData })
@@ -157,11 +167,18 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 
 /// A poll that is cut short counts once (M1), however many of its operations are.
 #[cold]
-fn cut_short(before: Budget, cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+fn cut_short(
+    before: Budget,
+    resource: impl FnOnce() -> Resource,
+    cx: &mut Context<'_>,
+) -> Poll<RestoreOnPending> {
     if before != Budget::CUT_SHORT {
         set(Budget::CUT_SHORT);
         metrics::budget_forced_yield();
-        trace::budget_exhausted(super::try_id().map(|task| task.number().get()));
+        if trace::is_recording() {
+            let task = super::try_id().map(|task| task.number().get());
+            trace::budget_exhausted(task, resource());
+        }
     }
     cx.waker().wake_by_ref();
     Poll::Pending

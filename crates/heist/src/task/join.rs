@@ -2,6 +2,7 @@
 
 use super::cell::RawTask;
 use super::{Id, JoinError, coop};
+use crate::trace::Resource;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -72,7 +73,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let progress = ready!(coop::poll_proceed(cx));
+        let progress = ready!(coop::poll_proceed_with(cx, || Resource::Task));
         let output = ready!(self.poll_output(cx.waker()));
         progress.made_progress();
         Poll::Ready(output)

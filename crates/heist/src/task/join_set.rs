@@ -6,6 +6,7 @@
 
 use super::{AbortHandle, Builder as TaskBuilder, Id, JoinError, JoinHandle, LocalSet, coop};
 use crate::runtime::Handle;
+use crate::trace::Resource;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::fmt;
@@ -247,7 +248,7 @@ impl<T: 'static> JoinSet<T> {
         if self.is_empty() {
             return Poll::Ready(None);
         }
-        let progress = ready!(coop::poll_proceed(cx));
+        let progress = ready!(coop::poll_proceed_with(cx, || Resource::Task));
         loop {
             if let Some(output) = self.check() {
                 progress.made_progress();

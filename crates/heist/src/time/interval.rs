@@ -1,7 +1,8 @@
 //! Again and again.
 
 use super::{Duration, FAR, Instant, Sleep, after};
-use std::future::{Future, poll_fn};
+use crate::trace::Resource;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -107,8 +108,13 @@ impl Interval {
 
     /// As [`tick`](Self::tick), for a poll.
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
-        ready!(self.delay.as_mut().poll(cx));
         let due = self.delay.deadline();
+        let behavior = self.missed_tick_behavior;
+        let resource = || match behavior {
+            MissedTickBehavior::Burst if Instant::now() > due + TOLERANCE => Resource::LateInterval,
+            _ => Resource::Timer,
+        };
+        ready!(self.delay.as_mut().poll_with(cx, resource));
         let now = Instant::now();
         let next = if now > due + TOLERANCE {
             self.missed_tick_behavior.next(due, now, self.period)

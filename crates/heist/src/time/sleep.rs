@@ -5,6 +5,7 @@ use crate::reactor::Reactors;
 use crate::reactor::timers::{EntryOf, Polled, Registered, Time, Timer};
 use crate::runtime::Handle;
 use crate::task::coop;
+use crate::trace::Resource;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
@@ -129,6 +130,18 @@ impl Sleep {
         }
     }
 
+    /// Takes a unit of budget if it ends (W9); `resource` is what the unit is for.
+    pub(super) fn poll_with(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        resource: impl FnOnce() -> Resource,
+    ) -> Poll<()> {
+        let progress = ready!(coop::poll_proceed_with(cx, resource));
+        ready!(self.poll_elapsed(cx));
+        progress.made_progress();
+        Poll::Ready(())
+    }
+
     /// Without taking budget.
     fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let me = self.project();
@@ -210,11 +223,7 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // A unit for each that ends (W9).
-        let progress = ready!(coop::poll_proceed(cx));
-        ready!(self.poll_elapsed(cx));
-        progress.made_progress();
-        Poll::Ready(())
+        self.poll_with(cx, || Resource::Timer)
     }
 }
 

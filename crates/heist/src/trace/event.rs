@@ -133,6 +133,8 @@ pub enum EventKind {
     BudgetExhausted {
         /// The task.
         task: TaskId,
+        /// The operation that found no budget left.
+        resource: Resource,
     },
     /// A fork-join job begins.
     JobStart {
@@ -235,6 +237,26 @@ pub enum Outcome {
     Waits,
     /// It was woken while it ran, and is to run again.
     Again,
+}
+
+/// The kind of operation for which a poll had no budget left. The operations that used up the
+/// budget are usually of the same kind, since the task is in a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum Resource {
+    /// Any other operation, or the trace does not tell.
+    #[default]
+    Other,
+    /// A timer.
+    Timer,
+    /// An [`Interval`](crate::time::Interval) that catches up on missed ticks
+    /// ([`MissedTickBehavior::Burst`](crate::time::MissedTickBehavior::Burst)).
+    LateInterval,
+    /// A socket, a pipe or another file descriptor.
+    Io,
+    /// The end of a task: a [`JoinHandle`](crate::task::JoinHandle) or a
+    /// [`JoinSet`](crate::task::JoinSet).
+    Task,
 }
 
 /// What keeps a worker.

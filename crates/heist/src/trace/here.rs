@@ -1,6 +1,6 @@
 //! Who writes down what happens on this thread, for those who know neither workers nor runtimes.
 
-use super::event::{Aside, EventKind, Outcome, TaskId};
+use super::event::{Aside, EventKind, Outcome, Resource, TaskId};
 use super::recorder::Recorder;
 use super::scribe::Scribe;
 use std::cell::RefCell;
@@ -50,8 +50,8 @@ pub(crate) fn record_here(kind: EventKind) {
 
 /// A poll on this thread was cut short for want of budget.
 #[cold]
-pub(crate) fn budget_exhausted(task: Option<u64>) {
-    record_here(EventKind::BudgetExhausted { task: TaskId(task.unwrap_or(0)) });
+pub(crate) fn budget_exhausted(task: Option<u64>, resource: Resource) {
+    record_here(EventKind::BudgetExhausted { task: TaskId(task.unwrap_or(0)), resource });
 }
 
 /// The poll that goes on has panicked.

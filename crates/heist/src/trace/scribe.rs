@@ -17,6 +17,10 @@ use rounds::Rounds;
 
 /// After so many words without a time comes one. Chosen by `yield_many`; see the README.
 const BATCH: u64 = 512;
+/// Once in so many marks the next poll tells where its task was spawned, even where polls are too
+/// short to be timed.
+/// Guessed: a clock reading in 8192 words costs nothing, and a ring holds several.
+const SAMPLE: u64 = 16;
 /// Recording may take one of so many parts of the time. As above.
 const SHARE: u64 = 24;
 /// What a word costs, and a reading of the clock with what is written beside it, in nanoseconds. Measured, roughly.
@@ -266,7 +270,11 @@ impl Scribe {
         let before = self.last_reading.get();
         let now = self.read_clock();
         self.nanos_per_word.set((now - before) / BATCH);
-        self.ring.push(Word::mark(now).0);
+        let position = self.ring.push(Word::mark(now).0);
+        if position / BATCH % SAMPLE == 0 {
+            // The next poll takes the path of timed polls, once: there is no credit for more.
+            self.next_reading.set(0);
+        }
     }
 
     /// Where a task was spawned.

@@ -8,7 +8,7 @@
 //! event right behind it, which is exact. [`Word::mark`] says how late it was at that place,
 //! whatever comes next. What stands between two of these happened between them.
 
-use super::event::{Aside, EventKind, Outcome, PollSource, StallKind, StringId, TaskId};
+use super::event::{Aside, EventKind, Outcome, PollSource, Resource, StallKind, StringId, TaskId};
 
 const TAG_BITS: u32 = 6;
 const TASK_BITS: u32 = 52;
@@ -212,7 +212,10 @@ impl Word {
                 return (first, Some(Word::of_task(tag::STALL_TASK, task)));
             }
             EventKind::SpareShortage => Word::new(tag::SPARE_SHORTAGE, 0),
-            EventKind::BudgetExhausted { task } => Word::of_task(tag::BUDGET_EXHAUSTED, task),
+            EventKind::BudgetExhausted { task, resource } => {
+                let bits = resource_bits(resource) << SOURCE_SHIFT;
+                Word(Word::of_task(tag::BUDGET_EXHAUSTED, task).0 | bits)
+            }
             EventKind::JobStart { is_stolen } => Word::new(tag::JOB_START, is_stolen as u64),
             EventKind::JobEnd => Word::new(tag::JOB_END, 0),
             EventKind::TimersFired { timers } => Word::new(tag::TIMERS_FIRED, timers as u64),
@@ -268,7 +271,9 @@ impl Word {
             }
             tag::STALL_TASK => return Some(Item::StallTask(task)),
             tag::SPARE_SHORTAGE => EventKind::SpareShortage,
-            tag::BUDGET_EXHAUSTED => EventKind::BudgetExhausted { task },
+            tag::BUDGET_EXHAUSTED => {
+                EventKind::BudgetExhausted { task, resource: self.resource()? }
+            }
             tag::JOB_START => EventKind::JobStart { is_stolen: payload & 1 == 1 },
             tag::JOB_END => EventKind::JobEnd,
             tag::TIMERS_FIRED => EventKind::TimersFired { timers: count },
@@ -325,6 +330,17 @@ impl Word {
         [Aside::Closure, Aside::LocalSet].into_iter().find(|known| *known as u64 == aside)
     }
 
+    fn resource(self) -> Option<Resource> {
+        Some(match self.0 >> SOURCE_SHIFT & 7 {
+            0 => Resource::Other,
+            1 => Resource::Timer,
+            2 => Resource::LateInterval,
+            3 => Resource::Io,
+            4 => Resource::Task,
+            _ => return None,
+        })
+    }
+
     fn outcome(self) -> Option<Outcome> {
         Some(match self.0 >> OUTCOME_SHIFT {
             0 => Outcome::Done,
@@ -352,6 +368,16 @@ const fn outcome_bits(outcome: Outcome) -> u64 {
         Outcome::Done => 0,
         Outcome::Waits => 1,
         Outcome::Again => 2,
+    }
+}
+
+const fn resource_bits(resource: Resource) -> u64 {
+    match resource {
+        Resource::Other => 0,
+        Resource::Timer => 1,
+        Resource::LateInterval => 2,
+        Resource::Io => 3,
+        Resource::Task => 4,
     }
 }
 

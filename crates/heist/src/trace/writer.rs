@@ -263,7 +263,7 @@ fn task_of(kind: EventKind) -> TaskId {
         | EventKind::SpawnAside { task, .. }
         | EventKind::AsideStart { task }
         | EventKind::AsideEnd { task, .. }
-        | EventKind::BudgetExhausted { task } => task,
+        | EventKind::BudgetExhausted { task, .. } => task,
         _ => TaskId(0),
     }
 }

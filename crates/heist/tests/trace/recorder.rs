@@ -1,7 +1,11 @@
 //! The flight recorder: what is recorded, and when it is dumped.
 
+use heist::io::{AsyncReadExt, AsyncWriteExt};
+use heist::net::UnixStream;
 use heist::runtime::{Builder, Handle, Runtime};
-use heist::trace::{Config, Event, EventKind, Lane, Outcome, TaskId, Trace};
+use heist::task::{JoinSet, coop};
+use heist::time::{self, Duration, Instant, MissedTickBehavior};
+use heist::trace::{Config, Event, EventKind, Lane, Outcome, Resource, TaskId, Trace};
 use std::io;
 use std::path::Path;
 
@@ -109,4 +113,66 @@ fn tasks_that_have_ended_are_called_by_their_names() {
         _ => None,
     });
     assert_eq!(trace.name(polled.unwrap()), Some("over"));
+}
+
+/// The resources that a task's polls were cut short for, each once.
+async fn resources_of(task: impl Future<Output = ()> + Send + 'static) -> Vec<Resource> {
+    let task = heist::spawn(task);
+    let id = task.id().to_string();
+    task.await.unwrap();
+    let mut resources: Vec<_> = kinds(&dumped(&Handle::current()))
+        .into_iter()
+        .filter_map(|kind| match kind {
+            EventKind::BudgetExhausted { task, resource } if task.to_string() == id => {
+                Some(resource)
+            }
+            _ => None,
+        })
+        .collect();
+    resources.dedup();
+    resources
+}
+
+/// Missed ticks of a second.
+async fn ticks(behavior: MissedTickBehavior) {
+    let start = Instant::now() - Duration::from_secs(1);
+    let mut interval = time::interval_at(start, Duration::from_millis(1));
+    interval.set_missed_tick_behavior(behavior);
+    for _ in 0..300 {
+        interval.tick().await;
+    }
+}
+
+/// A poll that is cut short says what it wanted its next unit of budget for.
+#[test]
+fn a_poll_that_is_cut_short_tells_its_resource() {
+    let runtime = recording(Config::new());
+    runtime.block_on(async {
+        assert_eq!(resources_of(ticks(MissedTickBehavior::Burst)).await, [Resource::LateInterval]);
+        let sleeps = async {
+            for _ in 0..300 {
+                time::sleep_until(Instant::now() - Duration::from_secs(1)).await;
+            }
+        };
+        assert_eq!(resources_of(sleeps).await, [Resource::Timer]);
+        let (mut reader, mut writer) = UnixStream::pair().unwrap();
+        writer.write_all(&[0; 300]).await.unwrap();
+        let reads = async move {
+            for _ in 0..300 {
+                reader.read_u8().await.unwrap();
+            }
+        };
+        assert_eq!(resources_of(reads).await, [Resource::Io]);
+        let mut tasks: JoinSet<_> = (0..300).map(|_| async {}).collect();
+        let joins = async move { while tasks.join_next().await.is_some() {} };
+        // Where the tasks end one by one, their joiner waits for each.
+        let joined = resources_of(joins).await;
+        assert!(joined.iter().all(|resource| *resource == Resource::Task), "{joined:?}");
+        let consumes = async {
+            for _ in 0..300 {
+                coop::consume_budget().await;
+            }
+        };
+        assert_eq!(resources_of(consumes).await, [Resource::Other]);
+    });
 }

@@ -5,6 +5,7 @@ use super::source::{ReadyEvent, Wait};
 use super::{Direction, Interest, Ready};
 use crate::reactor::Reactors;
 use crate::task::coop;
+use crate::trace::Resource;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::fmt;
@@ -135,7 +136,7 @@ impl<S: AsFd> Evented<S> {
         direction: Direction,
         mut operation: impl FnMut(&S) -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
-        let progress = ready!(coop::poll_proceed(cx));
+        let progress = ready!(coop::poll_proceed_with(cx, || Resource::Io));
         loop {
             let event = ready!(self.poll_ready(cx, direction))?;
             match operation(self.get_ref()) {
@@ -236,7 +237,7 @@ impl<S: AsFd> Evented<S> {
         read: impl Fn(&S, &mut [MaybeUninit<u8>]) -> Result<usize, Errno>,
         then: impl FnOnce(ReadyEvent, bool),
     ) -> Poll<io::Result<()>> {
-        let progress = ready!(coop::poll_proceed(cx));
+        let progress = ready!(coop::poll_proceed_with(cx, || Resource::Io));
         loop {
             let event = ready!(self.poll_ready(cx, Direction::Read))?;
             // SAFETY: (type) nothing is made uninitialised: what is read is written there, and no more.
@@ -294,7 +295,7 @@ impl<S: AsFd> Evented<S> {
         len: usize,
         write: impl Fn(&S) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        let progress = ready!(coop::poll_proceed(cx));
+        let progress = ready!(coop::poll_proceed_with(cx, || Resource::Io));
         loop {
             let event = ready!(self.poll_ready(cx, Direction::Write))?;
             let result = write(self.get_ref());
@@ -339,7 +340,7 @@ impl Registration {
     ) -> io::Result<R> {
         let mut wait = Wait::new(self.source(), interest);
         poll_fn(move |cx| {
-            let progress = ready!(coop::poll_proceed(cx));
+            let progress = ready!(coop::poll_proceed_with(cx, || Resource::Io));
             loop {
                 let event = ready!(self.poll_wait(inner.as_fd(), &mut wait, cx))?;
                 match operation(&mut inner) {

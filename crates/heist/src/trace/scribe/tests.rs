@@ -132,6 +132,23 @@ fn the_clock_has_its_share() {
     }
 }
 
+/// A task whose polls are too short to be timed is known by its line all the same, also when the
+/// event of its spawn has been overwritten.
+#[test]
+fn polls_that_are_not_timed_tell_where_their_task_was_spawned() {
+    let _clock = StoppedClock::stop();
+    let scribe = scribe(false);
+    for _ in 0..WORDS {
+        poll(&scribe, 1, || ());
+    }
+    let words = items(&scribe);
+    assert!(words.iter().any(|item| matches!(item, Item::SpawnedAt { .. })));
+    // Polls are not timed for it.
+    let is_timed = |item: &&Item| matches!(item, Item::Time(_));
+    let times = words.iter().filter(is_timed).count();
+    assert!(times <= WORDS / (BATCH * SAMPLE) as usize + 1, "{times}");
+}
+
 #[test]
 fn a_sleep_earns_nothing() {
     let clock = StoppedClock::stop();

@@ -20,7 +20,6 @@ fn all_kinds() -> Vec<EventKind> {
         EventKind::SeatTaken { seat: small },
         EventKind::SeatLeft { seat: small },
         EventKind::SpareShortage,
-        EventKind::BudgetExhausted { task },
         EventKind::JobStart { is_stolen: true },
         EventKind::JobStart { is_stolen: false },
         EventKind::JobEnd,
@@ -37,6 +36,7 @@ fn all_kinds() -> Vec<EventKind> {
         let (rounds, searches) = (MAX_ROUNDS, MAX_ROUNDS - 2);
         kinds.push(EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos });
     }
+    kinds.extend(resources().map(|resource| EventKind::BudgetExhausted { task, resource }));
     kinds.extend(sources().map(|source| EventKind::PollStart { task, source }));
     kinds.extend(outcomes().map(|outcome| EventKind::PollEnd { task, outcome }));
     kinds.extend(outcomes().map(|outcome| EventKind::AsideEnd { task, outcome }));
@@ -53,6 +53,11 @@ fn all_kinds() -> Vec<EventKind> {
 fn sources() -> [PollSource; 5] {
     use PollSource::*;
     [LifoSlot, Ring, Inject, Stolen, Pinned]
+}
+
+fn resources() -> [Resource; 5] {
+    use Resource::*;
+    [Other, Timer, LateInterval, Io, Task]
 }
 
 fn outcomes() -> [Outcome; 3] {
