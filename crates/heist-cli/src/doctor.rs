@@ -6,6 +6,7 @@
 //! | `picture` | what the workers and tasks are doing at one moment of a trace |
 //! | `detect` | what is looked for, one module for each kind of trouble |
 //! | `finding` | what is said |
+//! | `waiting` | which tasks wait, and whether the program does anything else |
 //! | `report` | how it is printed |
 
 mod detect;
@@ -13,6 +14,7 @@ mod exam;
 mod finding;
 mod picture;
 mod report;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ pub use exam::{Basis, Diagnosis, Exam, Start};
 pub(crate) use finding::time;
 pub use finding::{Evidence, Finding, Severity, TaskRef, Texts, Unit};
 pub(crate) use report::print_findings;
+pub use waiting::{Verdict, Waiting};
 
 use crate::live::{Endpoint, LiveError};
 use crate::style::Style;
@@ -43,7 +46,8 @@ Examples:
   HEIST_CONSOLE=1 ./my-server &         ask a program that runs, by its pid
   heist doctor $!
 
-Exit codes: 0, nothing was found; 1, something was; 2, there was nothing to examine.")]
+Exit codes: 0, nothing was found (the program may only have waited); 1, something was; 2, there was
+nothing to examine.")]
 pub struct Args {
     /// A trace file, as HEIST_TRACE or Handle::dump_trace write it; or a running program: a pid, the
     /// path of its console's socket, or its address. Without any of these, the only console there is.

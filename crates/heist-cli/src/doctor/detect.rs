@@ -2,13 +2,15 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `blocking` | system calls that blocked a worker |
+//! | `blocking` | system calls that blocked a worker, and what ran beside (`holders`) |
 //! | `long_polls` | polls that go on and on |
 //! | `imbalance` | one worker has all the work, and why |
 //! | `idle` | a task waited beside a worker that slept |
 //! | `ping_pong` | two tasks that do nothing but wake each other |
 //! | `inject` | tiny tasks that come through the shared queue |
 //! | `storms` | many are woken, and have nothing to do |
+//! | `self_wake` | tasks that wake themselves and do nothing else |
+//! | `tiny` | tasks that do next to nothing |
 //! | `budget` | polls that always use up their budget |
 //! | `leaks` | tasks that pile up |
 //! | `unpolled` | tasks that nobody has ever polled |
@@ -21,14 +23,17 @@
 mod blocking;
 mod budget;
 mod closures;
+mod holders;
 mod idle;
 mod imbalance;
 mod inject;
 mod leaks;
 mod long_polls;
 mod ping_pong;
+mod self_wake;
 mod spares;
 mod storms;
+mod tiny;
 mod top;
 mod unpolled;
 
@@ -64,19 +69,29 @@ pub(super) fn all() -> Vec<Box<dyn Detector>> {
         Box::new(ping_pong::PingPong::default()),
         Box::new(storms::Storms::default()),
         Box::new(inject::Pressure::default()),
+        Box::new(self_wake::SelfWake::default()),
+        Box::new(tiny::Tiny),
         Box::new(budget::Budget),
         Box::new(leaks::Leaks),
     ]
 }
 
-/// One cause is reported once: that tasks are too short to be shared goes without saying where it
-/// has been said why they are so short.
+/// One cause is reported once: what follows from another finding is left out. A finding that is
+/// left out itself explains the same things as the one it gives way to.
 pub(super) fn leave_out_what_others_explain(findings: &mut Vec<Finding>) {
-    let is_there = |id| findings.iter().any(|finding: &Finding| finding.id == id);
-    if [ping_pong::ID, storms::ID, inject::ID, budget::ID].into_iter().any(is_there) {
-        findings
-            .retain(|finding| ![imbalance::TOO_SHORT, imbalance::ONE_TASK].contains(&finding.id));
-    }
+    const SHORT: &[&str] = &[imbalance::TOO_SHORT, imbalance::ONE_TASK];
+    const EXPLAINED: [(&str, &[&str]); 6] = [
+        (ping_pong::ID, SHORT),
+        (storms::ID, SHORT),
+        (budget::ID, SHORT),
+        (self_wake::ID, SHORT),
+        (inject::ID, &[imbalance::TOO_SHORT, imbalance::ONE_TASK, tiny::ID]),
+        (tiny::ID, &[imbalance::TOO_SHORT, imbalance::ONE_TASK, imbalance::ONE_SPAWNER]),
+    ];
+    let is_there = |id: &str| findings.iter().any(|finding| finding.id == id);
+    let explained = EXPLAINED.iter().filter(|(cause, _)| is_there(cause));
+    let explained: Vec<&str> = explained.flat_map(|(_, follows)| follows.iter().copied()).collect();
+    findings.retain(|finding| !explained.contains(&finding.id));
 }
 
 /// A part of the whole, from 0 to 1; nothing of nothing is 0.

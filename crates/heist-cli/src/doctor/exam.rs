@@ -3,6 +3,7 @@
 use super::detect::{self, Detector};
 use super::finding::{Finding, Texts};
 use super::picture::{Over, Picture};
+use super::waiting::{self, Verdict, Waiting};
 use heist::trace::{Event, EventKind, Lane, PollSource, TaskId};
 use serde::Serialize;
 use std::time::Duration;
@@ -33,8 +34,13 @@ pub struct Start {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Diagnosis {
+    /// The findings in one word.
+    pub verdict: Verdict,
     /// What is wrong, the worst first; empty if nothing is.
     pub findings: Vec<Finding>,
+    /// The tasks that have waited longest, by the line that spawns them. That is no fault by
+    /// itself.
+    pub waiting: Vec<Waiting>,
     /// What the findings rest on.
     pub basis: Basis,
 }
@@ -54,6 +60,10 @@ pub struct Basis {
     /// Seconds since the records of all workers are complete: older events of some may have been
     /// overwritten. What compares workers with each other rests on this part.
     pub common_seconds: f64,
+    /// Seconds at the end in which no worker was in a poll or job.
+    pub quiet_seconds: f64,
+    /// The share of the time in which at least one worker was in a poll or job.
+    pub somebody_busy: f64,
     /// The share of its time that each worker was in polls or jobs, as far as its own record goes
     /// back. Pauses in which no worker had anything to do are left out.
     pub busy: Vec<f64>,
@@ -124,7 +134,9 @@ impl Exam {
         detect::leave_out_what_others_explain(&mut findings);
         // Stable: within a severity, in the order of the detectors.
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        Diagnosis { findings, basis: Basis::of(picture) }
+        let verdict = Verdict::of(&findings, picture);
+        let waiting = waiting::of(picture, texts);
+        Diagnosis { verdict, findings, waiting, basis: Basis::of(picture) }
     }
 }
 
@@ -141,6 +153,8 @@ impl Basis {
             workers,
             seconds: picture.start.map_or(0.0, length),
             common_seconds: common,
+            quiet_seconds: picture.clocks.nobody_busy().as_secs_f64(),
+            somebody_busy: share(picture.clocks.somebody_busy()),
             busy: picture.lanes.iter().map(|lane| picture.busy_share(lane)).collect(),
             without_core: share(without_core) / picture.seats.max(1) as f64,
         }

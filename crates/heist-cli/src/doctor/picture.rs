@@ -280,6 +280,11 @@ impl Picture {
         self.tasks.iter()
     }
 
+    /// The line of a task that was seen lately.
+    pub(super) fn place_of(&self, task: TaskId) -> PlaceId {
+        self.tasks.get(task).map_or(PlaceId::UNKNOWN, |task| task.place)
+    }
+
     /// For how long somebody has been idle since the task has been waiting for a worker.
     pub(super) fn idle_since(&self, task: &TaskState) -> Duration {
         let idle = self.clocks.somebody_idle();
@@ -331,7 +336,7 @@ impl Picture {
     fn start_poll(&mut self, worker: u16, event: &Event, task: TaskId, source: PollSource) {
         let (idle, common_since) = (self.clocks.somebody_idle(), self.since);
         let state = self.tasks.touch(task);
-        state.was_polled = true;
+        (state.was_polled, state.waits) = (true, None);
         let was_woken = std::mem::take(&mut state.was_woken);
         // Before all records are complete it is not known whether anybody was idle.
         let beside_idle = |since: tasks::Since| match since.at >= common_since {
@@ -360,6 +365,7 @@ impl Picture {
         match outcome {
             Outcome::Done => self.tasks.remove(task),
             Outcome::Again => self.make_runnable(task),
+            Outcome::Waits => self.tasks.touch(task).waits = Some(self.now),
             _ => {}
         }
         Some(poll)
@@ -371,7 +377,8 @@ impl Picture {
             idle: self.clocks.somebody_idle(),
             abandoned: self.clocks.abandoned(),
         };
-        self.tasks.touch(task).runnable = Some(since);
+        let state = self.tasks.touch(task);
+        (state.runnable, state.waits) = (Some(since), None);
     }
 
     fn see_task(&mut self, event: &Event) {
@@ -402,8 +409,8 @@ impl Picture {
                     self.places.count_wake(place);
                 }
             }
-            EventKind::BudgetExhausted { task, .. } => {
-                self.places.count_cut(self.tasks.touch(task).place);
+            EventKind::BudgetExhausted { task, resource } => {
+                self.places.count_cut(self.tasks.touch(task).place, resource);
             }
             _ => {}
         }
@@ -416,13 +423,17 @@ impl Picture {
                 self.closures.spawned(task, self.now);
             }
             EventKind::AsideStart { task } => {
-                let place = self.tasks.touch(task).place;
+                let state = self.tasks.touch(task);
+                (state.runnable, state.waits) = (None, None);
+                let place = state.place;
                 return self.closures.started(task, place, self.now);
             }
             EventKind::AsideEnd { task, outcome } => {
                 self.closures.ended(task);
-                if outcome == Outcome::Done {
-                    self.tasks.remove(task);
+                match outcome {
+                    Outcome::Done => self.tasks.remove(task),
+                    Outcome::Waits => self.tasks.touch(task).waits = Some(self.now),
+                    _ => {}
                 }
             }
             _ => {}

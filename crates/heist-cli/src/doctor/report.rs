@@ -2,6 +2,7 @@
 
 use super::exam::Diagnosis;
 use super::finding::{Finding, Severity, grouped, plural, time};
+use super::waiting::Verdict;
 use crate::style::{Colour, Style};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -47,7 +48,8 @@ pub(super) fn print(
 ) -> io::Result<()> {
     print_subject(out, style, subject, diagnosis)?;
     writeln!(out)?;
-    print_findings(out, style, "", diagnosis)
+    print_findings(out, style, "", diagnosis)?;
+    print_waiting(out, style, diagnosis)
 }
 
 fn print_subject(
@@ -87,7 +89,10 @@ pub(crate) fn print_findings(
     diagnosis: &Diagnosis,
 ) -> io::Result<()> {
     if diagnosis.findings.is_empty() {
-        return writeln!(out, "{indent}{} nothing found", style.colour(Colour::Green, "healthy:"));
+        return match diagnosis.verdict {
+            Verdict::Idle => print_idle(out, style, indent, diagnosis),
+            _ => writeln!(out, "{indent}{} nothing found", style.colour(Colour::Green, "healthy:")),
+        };
     }
     for (number, finding) in diagnosis.findings.iter().enumerate() {
         if number > 0 {
@@ -96,6 +101,43 @@ pub(crate) fn print_findings(
         print_finding(out, style, indent, finding)?;
     }
     Ok(())
+}
+
+/// Nothing was found, but that says little.
+fn print_idle(
+    out: &mut impl Write,
+    style: Style,
+    indent: &str,
+    diagnosis: &Diagnosis,
+) -> io::Result<()> {
+    let basis = &diagnosis.basis;
+    let text = format!(
+        "idle: nothing found, but there is little to judge by: tasks ran for {:.1} % of the time, \
+         and none in the last {}.",
+        basis.somebody_busy * 100.0,
+        time(Duration::from_secs_f64(basis.quiet_seconds))
+    );
+    style.wrap(out, indent, &format!("{indent}  "), &text)
+}
+
+/// For information: a program that waits may do just what it should.
+fn print_waiting(out: &mut impl Write, style: Style, diagnosis: &Diagnosis) -> io::Result<()> {
+    if diagnosis.waiting.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    writeln!(out, "{}", style.bold("waiting longest (for information)"))?;
+    for waiting in &diagnosis.waiting {
+        style.wrap(out, "  ", "    ", &waiting.to_string())?;
+    }
+    let note = match diagnosis.verdict {
+        Verdict::Idle => {
+            "A server without requests looks like this. If the program should be doing something: \
+             tasks that wait for each other's locks, or whose waker was lost, look the same."
+        }
+        _ => return Ok(()),
+    };
+    style.wrap(out, "  ", "  ", note)
 }
 
 fn print_finding(

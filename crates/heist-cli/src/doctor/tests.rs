@@ -5,8 +5,10 @@ use super::*;
 use heist::trace::{Aside, Event, EventKind, Header, Outcome, PollSource, StallKind, Writer};
 use std::time::Duration;
 
-/// Lines of the made-up program, by number.
-const LINES: [&str; 4] = ["a.rs:1:1", "b.rs:2:2", "c.rs:3:3", "futex"];
+mod verdicts;
+
+/// Lines of the made-up program, by number, and system calls.
+const LINES: [&str; 5] = ["a.rs:1:1", "b.rs:2:2", "c.rs:3:3", "futex", "clock_nanosleep"];
 
 struct Book;
 

@@ -3,12 +3,14 @@
 
 mod programs;
 mod unseen;
+mod verdicts;
 
 use heist::runtime::Builder;
 use heist::trace::Config;
 use heist_cli::doctor::examine;
 use programs::{
-    SLOW_POLLS, SLOW_SPAWNS, alone, expect, expect_if_fast, expect_nothing, healthy, sick,
+    SLOW_POLLS, SLOW_SPAWNS, SLOW_TINY, alone, expect, expect_if_fast, expect_nothing, healthy,
+    sick,
 };
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
@@ -48,7 +50,7 @@ fn one_task() {
 
 #[test]
 fn too_short_to_steal() {
-    expect_if_fast(&sick::TOO_SHORT, &["imbalance-too-short", SLOW_SPAWNS]);
+    expect_if_fast(&sick::TOO_SHORT, &["tiny-tasks", SLOW_POLLS, SLOW_SPAWNS]);
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn ping_pong() {
 
 #[test]
 fn inject_pressure() {
-    expect_if_fast(&sick::INJECT, &["inject-pressure", SLOW_POLLS]);
+    expect_if_fast(&sick::INJECT, &["inject-pressure", SLOW_POLLS, SLOW_TINY]);
 }
 
 #[test]
@@ -145,7 +147,7 @@ fn the_exit_code_tells_whether_anything_was_found() {
     }
     assert!(!said.contains('\x1b'), "{said}");
 
-    let healthy = file("healthy.trace", &healthy::IDLE.record());
+    let healthy = file("healthy.trace", &healthy::BALANCED.record());
     let output = heist(&["doctor", &healthy]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).contains("healthy: nothing found"));

@@ -4,7 +4,7 @@ mod healthy;
 mod load;
 mod sick;
 
-use crate::programs::{SLOW_POLLS, SLOW_SPAWNS, expect, expect_if_fast, expect_nothing};
+use crate::programs::{SLOW_POLLS, SLOW_SPAWNS, SLOW_TINY, expect, expect_if_fast, expect_nothing};
 
 #[test]
 fn a_dispatcher_that_prepares_everything() {
@@ -25,7 +25,7 @@ fn an_actor_that_all_others_ask() {
 
 #[test]
 fn a_task_for_each_item() {
-    expect_if_fast(&sick::TASK_PER_ITEM, &["imbalance-too-short", SLOW_SPAWNS]);
+    expect_if_fast(&sick::TASK_PER_ITEM, &["tiny-tasks", SLOW_POLLS, SLOW_SPAWNS]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_client_that_asks_an_actor_again_and_again() {
 #[test]
 fn tiny_tasks_from_outside() {
     for program in [&sick::SPAWNS_IN_MAIN, &sick::SPAWNING_THREADS] {
-        expect_if_fast(program, &["inject-pressure", SLOW_POLLS]);
+        expect_if_fast(program, &["inject-pressure", SLOW_POLLS, SLOW_TINY]);
     }
 }
 

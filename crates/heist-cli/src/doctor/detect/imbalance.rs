@@ -18,7 +18,7 @@ use std::time::Duration;
 
 pub(super) const TOO_SHORT: &str = "imbalance-too-short";
 pub(super) const ONE_TASK: &str = "imbalance-one-task";
-const ONE_SPAWNER: &str = "imbalance-one-spawner";
+pub(super) const ONE_SPAWNER: &str = "imbalance-one-spawner";
 const PINNED: &str = "imbalance-pinned";
 const IO_AFFINITY: &str = "imbalance-io-affinity";
 

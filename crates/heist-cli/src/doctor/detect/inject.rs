@@ -5,7 +5,7 @@
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Poll};
 use super::top::Top;
-use super::{Detector, share};
+use super::{Detector, share, tiny};
 use heist::trace::{Event, EventKind, Lane};
 use std::time::Duration;
 
@@ -54,7 +54,12 @@ impl Detector for Pressure {
         if self.injected < TASKS || of_polls < SHARE || typical > TINY {
             return Vec::new();
         }
-        let (cause, advice) = if self.overflowed > self.from_outside {
+        let is_from_rings = self.overflowed > self.from_outside;
+        if is_from_rings && !tiny::places(picture).is_empty() {
+            // The rings are full because the tasks are so small that there are so many.
+            return Vec::new();
+        }
+        let (cause, advice) = if is_from_rings {
             let advice = "Spawn fewer and larger tasks, or let the spawning task await now and then: \
                           a worker's ring holds 256 tasks.";
             ("workers whose rings were full", advice)

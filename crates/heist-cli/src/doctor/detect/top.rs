@@ -47,6 +47,15 @@ impl<K: Copy + Eq + Hash> Top<K> {
         own.max_by_key(|(_, own)| *own)
     }
 
+    /// The greatest few, the greatest first, and what is surely their own.
+    pub(super) fn largest(&self, count: usize) -> Vec<(K, u64)> {
+        let own = self.sums.iter().map(|(key, sum)| (*key, sum.value - sum.inherited));
+        let mut own: Vec<_> = own.collect();
+        own.sort_by_key(|(_, own)| std::cmp::Reverse(*own));
+        own.truncate(count);
+        own
+    }
+
     /// What is surely this one's.
     pub(super) fn of(&self, key: K) -> u64 {
         self.sums.get(&key).map_or(0, |sum| sum.value - sum.inherited)

@@ -89,6 +89,11 @@ impl Clocks {
         self.somebody_busy
     }
 
+    /// For how long now nobody has been in a poll or a job.
+    pub(in crate::doctor) fn nobody_busy(&self) -> Duration {
+        self.nobody_busy_since.map_or(Duration::ZERO, |since| self.now - since)
+    }
+
     pub(super) fn pauses(&self) -> Duration {
         self.pauses + self.nobody_busy_since.map_or(Duration::ZERO, |since| pause(self.now - since))
     }

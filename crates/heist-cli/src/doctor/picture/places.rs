@@ -2,8 +2,8 @@
 
 use super::Poll;
 use super::lengths::Lengths;
-use heist::trace::{Outcome, StringId, TaskId};
-use std::collections::HashMap;
+use heist::trace::{Outcome, Resource, StringId, TaskId};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 /// Programs have fewer lines that spawn. What comes after these is counted as one.
@@ -37,8 +37,9 @@ pub(in crate::doctor) struct Place {
     pub(in crate::doctor) busy: Duration,
     /// Of this, in polls that were timed and are worth a thief's while.
     pub(in crate::doctor) in_long: Duration,
-    /// Polls cut short for want of budget.
+    /// Polls cut short for want of budget, and what they wanted it for.
     pub(in crate::doctor) cuts: u64,
+    pub(in crate::doctor) cuts_at: BTreeMap<Resource, u64>,
     pub(in crate::doctor) examples: Vec<TaskId>,
 }
 
@@ -104,8 +105,10 @@ impl Places {
         self.get_mut(id).woken += 1;
     }
 
-    pub(super) fn count_cut(&mut self, id: PlaceId) {
-        self.get_mut(id).cuts += 1;
+    pub(super) fn count_cut(&mut self, id: PlaceId, resource: Resource) {
+        let place = self.get_mut(id);
+        place.cuts += 1;
+        *place.cuts_at.entry(resource).or_default() += 1;
     }
 
     fn get_mut(&mut self, id: PlaceId) -> &mut Place {

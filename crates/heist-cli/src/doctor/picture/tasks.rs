@@ -19,6 +19,8 @@ pub(in crate::doctor) struct TaskState {
     pub(in crate::doctor) was_polled: bool,
     /// Since when it waits for a worker.
     pub(in crate::doctor) runnable: Option<Since>,
+    /// Since when it waits to be woken: the end of its last poll.
+    pub(in crate::doctor) waits: Option<Duration>,
     pub(super) was_woken: bool,
     /// Its place knows of it.
     pub(super) is_counted: bool,

@@ -107,8 +107,11 @@ pub const SLOW_SPAWNS: &str = slow("imbalance-one-spawner");
 /// What is found in place of pressure on the inject queue where polls are not optimised: that they are what there is to share.
 pub const SLOW_POLLS: &str = slow("imbalance-too-short");
 
+/// What is found beside or in place of other findings about tiny tasks, where nothing is optimised.
+pub const SLOW_TINY: &str = slow("tiny-tasks");
+
 /// What no finding is called, where all is optimised.
-const fn slow(id: &'static str) -> &'static str {
+pub const fn slow(id: &'static str) -> &'static str {
     if cfg!(debug_assertions) { id } else { "" }
 }
 
