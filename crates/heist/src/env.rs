@@ -7,6 +7,7 @@ pub(crate) mod companion;
 pub(crate) mod log;
 mod parker;
 pub(crate) mod pidfd;
+mod signals;
 mod threads;
 pub(crate) mod turns;
 mod wakeup;
@@ -19,6 +20,7 @@ pub(crate) use affinity::{Cores, this_core};
 pub(crate) use clock::StoppedClock;
 pub(crate) use clock::{Clock, cpu_time};
 pub(crate) use parker::Parker;
+pub(crate) use signals::without_signals;
 pub(crate) use threads::{ThreadSpec, this_thread};
 pub(crate) use wakeup::Wakeup;
 

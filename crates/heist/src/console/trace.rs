@@ -1,6 +1,7 @@
 //! A trace, on its way from the recorder to a client.
 
 use super::http::{Refusal, Status, refuse};
+use crate::env::without_signals;
 use crate::scheduler::Scheduler;
 use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, memfd_create, openat};
 use std::env;
@@ -27,7 +28,7 @@ pub(super) fn dump(scheduler: &Scheduler) -> Result<(File, u64), Refusal> {
     let failed = |error: io::Error| {
         refuse(Status::Unavailable, format!("the trace cannot be written: {error}"))
     };
-    dump().map_err(failed)
+    without_signals(dump).map_err(failed)
 }
 
 /// A file without a name: it is gone when it is closed.

@@ -11,6 +11,7 @@ mod sink;
 
 use super::quietly;
 use std::fmt::Display;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whoever listens is code of others: its panic goes no further.
@@ -52,9 +53,21 @@ pub(crate) fn no_trace(variable: &str, error: &std::io::Error) {
     warn(&format!("{variable}: nothing is recorded: {error}"));
 }
 
-/// A dump that was to happen by itself has not.
-pub(crate) fn not_dumped(error: &std::io::Error) {
-    warn(&format!("a trace could not be written: {error}"));
+/// A variable asks for dumps while the runtime runs, in vain.
+pub(crate) fn trace_only_at_the_end(variable: &str, error: &std::io::Error) {
+    warn(&format!("{variable}: stalls, panics and SIGUSR2 leave no trace: {error}"));
+}
+
+/// A dump that was to happen by itself has not, or not all of it.
+pub(crate) fn not_dumped(once: &Once, file: &Path, error: &std::io::Error) {
+    let rest = match error.kind() {
+        std::io::ErrorKind::FileTooLarge => "; what fits of it, if anything, is there",
+        _ => "",
+    };
+    once.warn(format_args!(
+        "a trace could not be written to {}: {error}{rest}. Of this runtime's traces, this is said once",
+        file.display()
+    ));
 }
 
 /// A runtime has been shut down, and the time it was given was not enough for these threads to end.

@@ -437,10 +437,7 @@ impl Builder {
         config.is_fixed = is_fixed;
         config.reactors = self.reactors(&config)?;
         let console = self.console.prepare(&mut config)?;
-        let wanted = self.trace.clone().or_else(super::trace::from_environment);
-        // Who asks from outside may ask for a trace, too.
-        let wanted = wanted.or_else(|| console.records().then(trace::Config::new));
-        config.recorder = wanted.map(super::trace::recorder).transpose()?;
+        config.recorder = super::trace::recorder(self.trace.as_ref(), console.records())?;
         let (scheduler, workers) = Scheduler::new(config);
         let count = workers.len();
         // Filled one by one: dropped half-way, it shuts down and joins what has been started.
@@ -475,8 +472,8 @@ impl Builder {
             runtime.sysmon = Some(thread);
         }
         runtime.console = console.start(&handle.scheduler)?;
-        runtime.keeper =
-            super::trace::Keeper::new(&handle).map_err(|error| errors::no_keeper(&error))?;
+        runtime.keeper = super::trace::Keeper::new(&handle, self.trace.is_some())
+            .map_err(|error| errors::no_keeper(&error))?;
         Ok(runtime)
     }
 

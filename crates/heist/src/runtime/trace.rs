@@ -27,7 +27,9 @@ impl Handle {
     ///
     /// # Errors
     /// If nothing is recorded ([`Builder::trace`](super::Builder::trace)), with
-    /// [`io::ErrorKind::Unsupported`]; and if the file cannot be written.
+    /// [`io::ErrorKind::Unsupported`]; and if the file cannot be written. Past a limit on the size of
+    /// files that is [`io::ErrorKind::FileTooLarge`], without the signal SIGXFSZ; then `path` holds the
+    /// part of the trace that fits.
     pub fn dump_trace(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         let subject = self.traced("Handle::dump_trace")?;
@@ -37,7 +39,8 @@ impl Handle {
         })
     }
 
-    /// As [`dump_trace`](Self::dump_trace), to anything that can be written to.
+    /// As [`dump_trace`](Self::dump_trace), to anything that can be written to. Signals that `out`
+    /// raises are not held back.
     ///
     /// # Errors
     /// If nothing is recorded, with [`io::ErrorKind::Unsupported`]; and those of `out`.
@@ -55,17 +58,34 @@ impl Handle {
     }
 }
 
-/// What the environment asks for. Nonsense is named, and nothing is recorded.
-pub(super) fn from_environment() -> Option<trace::Config> {
+/// The recorder that the program asks for, or the environment, or else clients of a console may.
+///
+/// # Errors
+/// If the program asks for one and a file that is to be written could not be, or there are no
+/// descriptors left.
+pub(super) fn recorder(
+    wanted: Option<&trace::Config>,
+    by_console: bool,
+) -> io::Result<Option<Arc<Recorder>>> {
+    if let Some(config) = wanted {
+        return start_recorder(config.clone()).map(Some);
+    }
+    match from_environment() {
+        None if by_console => start_recorder(trace::Config::new()).map(Some),
+        recorder => Ok(recorder),
+    }
+}
+
+/// If it cannot be had, a warning says why, and nothing is recorded.
+fn from_environment() -> Option<Arc<Recorder>> {
     static TAKEN: AtomicU64 = AtomicU64::new(0);
     let file = PathBuf::from(std::env::var_os(VARIABLE)?);
-    if let Err(error) = check_file(&file) {
-        log::no_trace(VARIABLE, &error);
-        return None;
-    }
-    // Relaxed: that the numbers differ is all that is asked of them.
-    let number = TAKEN.fetch_add(1, Ordering::Relaxed) + 1;
-    Some(trace::Config::new().dump_always(&numbered(&file, number)))
+    let recorder = check_file(&file).and_then(|()| {
+        // Relaxed: that the numbers differ is all that is asked of them.
+        let number = TAKEN.fetch_add(1, Ordering::Relaxed) + 1;
+        start_recorder(trace::Config::new().dump_always(&numbered(&file, number)))
+    });
+    recorder.inspect_err(|error| log::no_trace(VARIABLE, error)).ok()
 }
 
 /// The first runtime of a process has the file, the second `file.2`, and so on.
@@ -77,11 +97,7 @@ fn numbered(file: &Path, number: u64) -> PathBuf {
     name.into()
 }
 
-/// The recorder that the user asks for.
-///
-/// # Errors
-/// If a file that is to be written could not be, or there are no descriptors left.
-pub(super) fn recorder(config: trace::Config) -> io::Result<Arc<Recorder>> {
+fn start_recorder(config: trace::Config) -> io::Result<Arc<Recorder>> {
     config.files().try_for_each(check_file)?;
     task::keep_ended();
     Recorder::new(config)
@@ -128,23 +144,37 @@ struct Kept {
 }
 
 impl Keeper {
+    /// `is_own`: the program has asked for the recorder, and not the environment.
+    ///
     /// # Errors
-    /// If it has no thread, or the signal no handler.
-    pub(super) fn new(handle: &Handle) -> io::Result<Self> {
+    /// If it has no thread, or the signal no handler, and the program has asked for it.
+    pub(super) fn new(handle: &Handle, is_own: bool) -> io::Result<Self> {
         let Some(recorder) = handle.scheduler.recorder().map(Arc::clone) else {
             return Ok(Keeper::default());
         };
         let (thread, signal, at_exit) = (None, None, None);
         let mut kept = Kept { handle: handle.clone(), recorder, thread, signal, at_exit };
-        if kept.recorder.config().is_watched() {
-            kept.thread = Some(start(handle.clone(), Arc::clone(&kept.recorder))?);
-        }
-        if kept.recorder.config().on_signal.is_some() {
-            kept.signal = kept.recorder.wishes().bell().map(listen).transpose()?;
+        match kept.watch() {
+            Err(error) if is_own => return Err(error),
+            Err(error) => log::trace_only_at_the_end(VARIABLE, &error),
+            Ok(()) => {}
         }
         let file = kept.recorder.config().at_shutdown.clone();
         kept.at_exit = file.map(|file| AtExit::dump(handle.clone(), file));
         Ok(Keeper { kept: Some(kept), waits: true })
+    }
+}
+
+impl Kept {
+    /// Has dumps written while the runtime runs, if any are wanted.
+    fn watch(&mut self) -> io::Result<()> {
+        if self.recorder.config().is_watched() {
+            self.thread = Some(start_thread(self.handle.clone(), Arc::clone(&self.recorder))?);
+        }
+        if self.recorder.config().on_signal.is_some() {
+            self.signal = self.recorder.wishes().bell().map(listen).transpose()?;
+        }
+        Ok(())
     }
 }
 
@@ -154,7 +184,7 @@ fn listen(bell: Arc<std::os::unix::net::UnixStream>) -> io::Result<signal_hook_r
     unsafe { signal_hook_registry::register(libc::SIGUSR2, action) }
 }
 
-fn start(handle: Handle, recorder: Arc<Recorder>) -> io::Result<thread::JoinHandle<()>> {
+fn start_thread(handle: Handle, recorder: Arc<Recorder>) -> io::Result<thread::JoinHandle<()>> {
     thread::Builder::new().name("heist-trace".into()).spawn(move || keep(&handle, &recorder))
 }
 
@@ -181,11 +211,12 @@ fn keep(handle: &Handle, recorder: &Recorder) {
     }
 }
 
+/// Dumps for nobody who could be told of an error, or of a panic.
 fn dump(handle: &Handle, file: &Path) {
-    // Nobody is there to be told of an error, or of a panic.
     quietly(|| {
-        if let Err(error) = handle.dump_trace(file) {
-            log::not_dumped(&error);
+        let Some(subject) = handle.scheduler.trace() else { return };
+        if let Err(error) = trace::to_file(file, |out| subject.write(out)) {
+            log::not_dumped(&subject.recorder.not_dumped, file, &error);
         }
     });
 }

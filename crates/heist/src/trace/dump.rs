@@ -1,5 +1,6 @@
 //! From what is in memory to a file.
 
+use super::Trace;
 use super::event::{EventKind, Lane, StallKind, StringId, TaskId};
 use super::format::Header;
 use super::recorder::Recorder;
@@ -7,7 +8,7 @@ use super::ring::Copied;
 use super::scribe::Scribe;
 use super::word::{Item, Word};
 use super::writer::Writer;
-use crate::env::SystemCall;
+use crate::env::{SystemCall, without_signals};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -117,8 +118,13 @@ impl<W: Write> Dump<W> {
     }
 }
 
-/// Writes a file: first one beside it, which then takes its place, so that nobody finds half of one. What is there
-/// and is no file, a pipe or a device, is written to.
+/// Writes a file: first one beside it, which takes its place when it is whole. A pipe or a device is
+/// written to directly. No signal comes of it.
+///
+/// # Errors
+/// Those of the file. After [`io::ErrorKind::FileTooLarge`] the part of the trace that fits is in
+/// place, if it can be read at all. After other errors nothing is left: a file that takes the last
+/// of the disk does more harm than good.
 pub(crate) fn to_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -127,20 +133,26 @@ pub(crate) fn to_file(
         return fill(File::options().write(true).open(path)?, write);
     }
     let beside = beside(path);
-    let written = File::create_new(&beside)
-        .and_then(|file| fill(file, write))
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // If it is not there that is no news.
+    let written = File::create_new(&beside).and_then(|file| fill(file, write));
+    let is_kept = match &written {
+        Ok(()) => true,
+        Err(error) => error.kind() == io::ErrorKind::FileTooLarge && Trace::open(&beside).is_ok(),
+    };
+    let placed = if is_kept { fs::rename(&beside, path) } else { Ok(()) };
+    if !is_kept || placed.is_err() {
+        // The error of creating or writing it is the one to report.
         let _ = fs::remove_file(&beside);
     }
-    written
+    written.and(placed)
 }
 
 fn fill(file: File, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(file);
-    write(&mut out)?;
-    out.flush()
+    // After an error, dropping the buffer may write once more.
+    without_signals(|| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    })
 }
 
 /// A name that nobody else has.

@@ -6,7 +6,7 @@ use super::here;
 use super::ring::Copied;
 use super::scribe::Scribe;
 use super::wishes::Wishes;
-use crate::env::Clock;
+use crate::env::{Clock, log};
 use std::fmt;
 use std::io;
 use std::panic::Location;
@@ -26,6 +26,8 @@ pub(crate) struct Recorder {
     /// For threads that are no workers of this runtime.
     outside: Mutex<Scribe>,
     wishes: Wishes,
+    /// A dump that was to happen by itself has failed.
+    pub(crate) not_dumped: log::Once,
 }
 
 impl fmt::Debug for Recorder {
@@ -45,6 +47,7 @@ impl Recorder {
             started: SystemTime::now(),
             outside: Mutex::new(Scribe::new(words, start, true)),
             wishes: Wishes::new(&config)?,
+            not_dumped: log::Once::default(),
             config,
         }))
     }

@@ -1,9 +1,10 @@
 //! Warnings as lines on stderr.
 
+use crate::env::without_signals;
 use std::io::{self, Write};
 
 pub(super) fn warn(message: &str) {
-    write_line(&mut io::stderr().lock(), message);
+    without_signals(|| write_line(&mut io::stderr().lock(), message));
 }
 
 /// In one piece, so that no other thread's line comes between. A stream that nobody reads any more
