@@ -139,8 +139,8 @@ impl Runtime {
     }
 
     /// Shuts down and waits at most this long for polls and blocking closures that are going on.
-    /// A thread that is stuck longer is left behind, and a warning names it: on stderr, or as an event
-    /// with the feature `tracing`.
+    /// It does not wait any longer for threads that have not ended by then; a warning names them, on
+    /// stderr or as an event with the feature `tracing`.
     pub fn shutdown_timeout(mut self, timeout: Duration) {
         self.waits = false;
         self.close();
@@ -154,7 +154,7 @@ impl Runtime {
             pause = (pause * 2).min(LAST_LOOKS);
             left = self.unfinished(own_thread);
         }
-        log::left_behind(&left);
+        log::left_behind(&left, timeout);
     }
 
     /// The threads that have not ended, and what they do if that is known.

@@ -4,20 +4,20 @@ use super::Handle;
 use super::context::{self, Polling};
 use crate::env;
 use crate::scheduler::Scheduler;
-use crate::scheduler::blocking::Host;
+use crate::scheduler::blocking::{Host, NoThread};
 use crate::trace;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Has a blocking thread run a spare worker for this seat; `false` if there is none to be had.
-pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> bool {
+/// Has a blocking thread run a spare worker for this seat.
+pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> Result<(), NoThread> {
     let handle = Handle { scheduler: scheduler.clone() };
     let spare = handle.clone();
     let run = move || {
         let _polling = Polling::begin();
         spare.scheduler.run_spare(seat);
     };
-    handle.scheduler.blocking.call(run, &handle).is_ok()
+    handle.scheduler.blocking.call(run, &handle)
 }
 
 /// Starts a thread for what is left when the runtime goes down, if it can. Blocking threads are ending then.

@@ -211,7 +211,7 @@ impl Builder {
     /// [`global_queue_interval`](Self::global_queue_interval) set the same interval; if both are
     /// set the shorter one counts. On a runtime without worker threads it is also the number of
     /// tasks between two looks at the future of [`Runtime::block_on`], which is 61 unless said
-    /// otherwise. (There are no I/O and no timers yet.)
+    /// otherwise.
     ///
     /// # Panics
     /// If `ticks` is 0.

@@ -68,8 +68,8 @@ pub(crate) struct Config {
     pub(crate) reactors: Option<Arc<Reactors>>,
     /// Drops a task that comes too late, as one that is in the runtime.
     pub(crate) refuse: fn(&Scheduler, Runnable),
-    /// Has a thread run a spare worker for this seat; `false` if there is none to be had.
-    pub(crate) call_spare: fn(&Scheduler, usize) -> bool,
+    /// Has a thread run a spare worker for this seat.
+    pub(crate) call_spare: fn(&Scheduler, usize) -> Result<(), blocking::NoThread>,
     /// Starts a thread that calls [`run_closer`](Scheduler::run_closer); `false` if none can be started.
     pub(crate) call_closer: fn(&Scheduler) -> bool,
 }

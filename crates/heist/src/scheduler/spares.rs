@@ -6,7 +6,7 @@
 use super::remotes::Queues;
 use super::shared::{Scheduler, Shared};
 use super::worker::{self, Worker};
-use crate::env::log;
+use crate::env::log::{self, NoSpare};
 use crate::trace::EventKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -148,7 +148,7 @@ impl Scheduler {
     /// give the seat up.
     pub(crate) fn run_spare(&self, seat: usize) {
         let Some((number, worker)) = self.spares.take(self) else {
-            return self.not_staffed(seat);
+            return self.not_staffed(seat, &NoSpare::SparesBusy(self.remotes.most_spares()));
         };
         worker.stand_in(seat);
         self.spares.put_back(self, number, worker);
@@ -161,13 +161,13 @@ impl Scheduler {
 
 impl Shared {
     /// No spare is to be had for this seat. Sysmon tries again.
-    pub(super) fn not_staffed(&self, seat: usize) {
+    pub(super) fn not_staffed(&self, seat: usize, why: &NoSpare) {
         if self.is_down() {
             return;
         }
         self.stalls.lacked_spare();
         self.record(|| EventKind::SpareShortage);
-        worker::outside(|| log::no_spare(&self.shortage, self.config.blocking.limits.threads));
+        worker::outside(|| log::no_spare(&self.shortage, why));
         self.seats[seat].not_staffed();
         // What nobody comes for may be what one of those waits for that have given their seats away.
         self.remotes.active().for_each(|remote| remote.waiter.unpark());

@@ -1,9 +1,11 @@
 //! Who is woken, called or let through for what has come.
 
+use super::blocking::NoThread;
 use super::seats::Borrowed;
 use super::shared::{Scheduler, Shared};
 use super::worker;
 use crate::canary;
+use crate::env::log::NoSpare;
 use std::sync::atomic::Ordering;
 
 impl Shared {
@@ -115,8 +117,14 @@ impl Shared {
     fn staff(&self, seat: usize) {
         self.idle.expect_spare();
         self.nudge();
-        if !self.call_spare(seat) {
-            self.not_staffed(seat);
+        match self.call_spare(seat) {
+            Ok(()) => {}
+            Err(NoThread::AllBusy) => {
+                self.not_staffed(seat, &NoSpare::ThreadsBusy(self.config.blocking.limits.threads));
+            }
+            Err(NoThread::NotStarted(error)) => {
+                self.not_staffed(seat, &NoSpare::NotStarted(error));
+            }
         }
     }
 
@@ -141,8 +149,8 @@ impl Shared {
         self.config.reactors.iter().for_each(|reactors| reactors[seat].rouse());
     }
 
-    fn call_spare(&self, seat: usize) -> bool {
-        let Some(scheduler) = Scheduler::upgrade(&self.me) else { return false };
+    fn call_spare(&self, seat: usize) -> Result<(), NoThread> {
+        let Some(scheduler) = Scheduler::upgrade(&self.me) else { return Err(NoThread::AllBusy) };
         // A thread's name comes from code of others, which must not find this worker at work.
         worker::outside(|| (self.config.call_spare)(&scheduler, seat))
     }

@@ -27,10 +27,11 @@ pub(super) fn warn_stall(stall: &StallReport) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::{StallConfig, report};
-    use crate::env::log;
+    use crate::env::log::{self, NoSpare};
     use std::collections::BTreeMap;
     use std::fmt::Debug;
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
     use tracing::field::{Field, Visit};
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Event, Metadata, Subscriber};
@@ -112,16 +113,17 @@ mod tests {
     fn warnings_are_events() {
         let once = log::Once::default();
         let events = events_of(|| {
-            log::left_behind(&[]);
-            log::left_behind(&["stuck\nthread".into()]);
-            log::no_spare(&once, 7);
-            log::no_spare(&once, 7);
+            let timeout = Duration::from_millis(50);
+            log::left_behind(&[], timeout);
+            log::left_behind(&["stuck\nthread".into()], timeout);
+            log::no_spare(&once, &NoSpare::ThreadsBusy(7));
+            log::no_spare(&once, &NoSpare::ThreadsBusy(7));
         });
         let [(left_target, left), (no_spare_target, no_spare)] = &events[..] else {
             panic!("two events: {events:?}")
         };
         assert_eq!([left_target, no_spare_target], ["heist", "heist"]);
-        assert!(left["message"].contains(r#"1 thread is left behind"#), "{left:?}");
+        assert!(left["message"].contains("after 50ms, 1 thread had not ended"), "{left:?}");
         assert!(left["message"].contains(r#"["stuck\nthread"]"#), "{left:?}");
         assert!(no_spare["message"].contains("all 7 threads"), "{no_spare:?}");
     }

@@ -107,7 +107,8 @@ impl StallReport {
         self.waiting
     }
 
-    /// Whether a spare worker was given the worker's seat, so that what waits is run.
+    /// Whether the worker's seat was taken from it, for a spare worker that runs what waits, if one can
+    /// be had ([`spare_shortage_count`](crate::runtime::RuntimeMetrics::spare_shortage_count)).
     pub fn lost_seat(&self) -> bool {
         self.lost_seat
     }
@@ -175,8 +176,8 @@ impl fmt::Display for StallReport {
         )?;
         match (self.lost_seat, self.is_over) {
             (false, _) => Ok(()),
-            (true, false) => f.write_str("; a spare worker has its seat"),
-            (true, true) => f.write_str("; a spare worker had its seat"),
+            (true, false) => f.write_str("; its seat is free for a spare worker"),
+            (true, true) => f.write_str("; its seat was free for a spare worker"),
         }
     }
 }

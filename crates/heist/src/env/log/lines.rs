@@ -16,8 +16,9 @@ fn write_line(out: &mut impl Write, message: &str) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::env::log;
+    use crate::env::log::{self, NoSpare};
     use std::process::Command;
+    use std::time::Duration;
 
     #[test]
     fn a_warning_is_one_line_with_our_name_on_it() {
@@ -33,10 +34,11 @@ mod tests {
         const IS_CHILD: &str = "HEIST_TEST_WARNS";
         if std::env::var_os(IS_CHILD).is_some() {
             let once = log::Once::default();
-            log::left_behind(&[]);
-            log::left_behind(&["one", "two\nlines"].map(String::from));
-            log::no_spare(&once, 7);
-            log::no_spare(&once, 7);
+            let timeout = Duration::from_millis(50);
+            log::left_behind(&[], timeout);
+            log::left_behind(&["one", "two\nlines"].map(String::from), timeout);
+            log::no_spare(&once, &NoSpare::ThreadsBusy(7));
+            log::no_spare(&once, &NoSpare::ThreadsBusy(7));
             return;
         }
         let (_, tests) = module_path!().split_once("::").unwrap();
@@ -46,7 +48,7 @@ mod tests {
         let said = String::from_utf8(child.output().unwrap().stderr).unwrap();
         let said: Vec<_> = said.lines().filter(|line| line.starts_with("heist: ")).collect();
         let [left, no_spare] = said[..] else { panic!("two lines: {said:?}") };
-        assert!(left.contains(r#"2 threads are left behind"#), "{left}");
+        assert!(left.contains("after 50ms, 2 threads had not ended"), "{left}");
         assert!(left.contains(r#"["one", "two\nlines"]"#), "{left}");
         assert!(no_spare.contains("all 7 threads"), "{no_spare}");
     }

@@ -35,9 +35,14 @@ pub(crate) trait Host: Clone + Send + 'static {
     fn stopping(&self);
 }
 
-/// All threads that there may be are busy, none could be started, or the runtime is down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NoThread;
+/// Why there is no thread for a spare.
+#[derive(Debug)]
+pub(crate) enum NoThread {
+    /// All that there may be are busy, or the runtime is down.
+    AllBusy,
+    /// The system starts no more.
+    NotStarted(io::Error),
+}
 
 /// The runtime is down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,21 +89,19 @@ impl<W: Work> Crew<W> {
                 self.follow(summon, host);
                 Ok(())
             }
-            Err(_) => Err(NoThread),
+            Err(_) => Err(NoThread::AllBusy),
         }
     }
 
     fn start_for_call(&self, number: Number, host: &impl Host) -> Result<(), NoThread> {
-        if self.try_start(number, host).is_ok() {
-            return Ok(());
-        }
+        let Err(error) = self.try_start(number, host) else { return Ok(()) };
         let (handed, summon) = self.0.call_failed(number, host.core());
         let answer = match handed {
             Ok(wake) => {
                 self.follow(wake, host);
                 Ok(())
             }
-            Err(_) => Err(NoThread),
+            Err(_) => Err(NoThread::NotStarted(error)),
         };
         self.follow(summon, host);
         answer

@@ -216,7 +216,7 @@ fn a_spare_does_not_wait_for_busy_threads() {
     let stuck = Stuck::begin(&threads);
     stuck.thread();
     let (tell, dropped) = channel::<()>();
-    assert_eq!(threads.call(move || drop(tell)), Err(NoThread));
+    assert!(matches!(threads.call(move || drop(tell)), Err(NoThread::AllBusy)));
     dropped.recv().unwrap_err();
     stuck.end();
     threads.end();
@@ -225,7 +225,7 @@ fn a_spare_does_not_wait_for_busy_threads() {
 #[test]
 fn a_spare_whose_thread_cannot_be_started_is_refused() {
     let threads = Threads::with(2, Duration::MAX, |_, before| before != 0);
-    assert_eq!(threads.call(|| unreachable!()), Err(NoThread));
+    assert!(matches!(threads.call(|| unreachable!()), Err(NoThread::NotStarted(_))));
     assert_eq!(threads.counts(), (0, 0, 0));
     let (stuck, spare) = Stuck::new();
     threads.call(spare).unwrap();
@@ -265,7 +265,7 @@ fn a_spare_whose_thread_cannot_be_started_is_run_by_one_that_sleeps_by_then() {
 fn a_spare_is_refused_when_the_runtime_is_down() {
     let threads = Threads::new(1);
     threads.end();
-    assert_eq!(threads.call(|| unreachable!()), Err(NoThread));
+    assert!(matches!(threads.call(|| unreachable!()), Err(NoThread::AllBusy)));
 }
 
 /// Two wait for the only thread when the runtime goes down.

@@ -10,7 +10,7 @@ mod simulation;
 mod sleeps;
 
 use super::*;
-use crate::scheduler::blocking::{self, Limits};
+use crate::scheduler::blocking::{self, Limits, NoThread};
 use crate::scheduler::seats::Back;
 use crate::scheduler::shared::{Config, RuntimeFlavor};
 use crate::scheduler::{Id, Identity};
@@ -63,7 +63,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         recorder: None,
         reactors: None,
         refuse: |_, task| drop(task),
-        call_spare: |_, seat| stage().call_spare(seat),
+        call_spare: |_, seat| stage().call_spare(seat).then_some(()).ok_or(NoThread::AllBusy),
         call_closer: |_| false,
     }
 }

@@ -66,9 +66,9 @@ fn a_task_without_a_name_is_told_by_its_id() {
 fn a_stall_that_is_over_is_told_as_one() {
     let over = StallReport { is_over: true, lost_seat: true, ..stall() }.to_string();
     assert!(over.contains(") kept worker 1 "), "{over}");
-    assert!(over.ends_with("; a spare worker had its seat"), "{over}");
+    assert!(over.ends_with("; its seat was free for a spare worker"), "{over}");
     let going_on = StallReport { lost_seat: true, ..stall() }.to_string();
-    assert!(going_on.ends_with("; a spare worker has its seat"), "{going_on}");
+    assert!(going_on.ends_with("; its seat is free for a spare worker"), "{going_on}");
 }
 
 /// Names are the user's, and may be anything.
