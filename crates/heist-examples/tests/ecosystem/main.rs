@@ -1,6 +1,7 @@
 //! The ecosystem's crates on heist, against real clients over loopback: also against bad ones.
 
 mod bad_input;
+mod crates;
 mod graceful;
 mod http;
 mod https;

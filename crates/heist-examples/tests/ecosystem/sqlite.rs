@@ -1,6 +1,6 @@
 //! sqlx, which calls Tokio's runtime by name, with SQLite.
 
-use crate::support::runtime;
+use crate::support::runtime_with_tokio;
 use heist::task::JoinSet;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
@@ -9,7 +9,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 fn tasks_share_a_pool() {
     let file = std::env::temp_dir().join(format!("heist-sqlite-{}.db", std::process::id()));
     let options = SqliteConnectOptions::new().filename(&file).create_if_missing(true);
-    runtime().block_on(async {
+    runtime_with_tokio().block_on(async {
         let pool = SqlitePoolOptions::new().max_connections(3).connect_with(options).await.unwrap();
         sqlx::query("CREATE TABLE squares (n INTEGER PRIMARY KEY, square INTEGER NOT NULL)")
             .execute(&pool)

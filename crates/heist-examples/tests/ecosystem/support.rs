@@ -19,7 +19,13 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
+/// Without a Tokio runtime beside it: a crate that calls one would panic.
 pub fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_io().enable_time().build().unwrap()
+}
+
+/// For crates that call Tokio's runtime.
+pub fn runtime_with_tokio() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 

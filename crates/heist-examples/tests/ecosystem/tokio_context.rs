@@ -1,6 +1,6 @@
 //! Crates that call Tokio's runtime by name find the companion, wherever heist calls code of others.
 
-use crate::support::{ask, connect, hello, http1, runtime};
+use crate::support::{ask, connect, hello, http1, runtime_with_tokio};
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{self, LocalSet};
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ fn has_tokio() -> bool {
 
 #[test]
 fn tasks_of_every_kind_may_use_tokio() {
-    let runtime = runtime();
+    let runtime = runtime_with_tokio();
     runtime.block_on(use_tokio());
     runtime.block_on(runtime.spawn(use_tokio())).unwrap();
     runtime.block_on(async { task::spawn_pinned(use_tokio).await.unwrap() });
@@ -109,7 +109,7 @@ fn who_does_not_ask_has_none() {
 /// What runs on the companion is in the runtime that it belongs to.
 #[test]
 fn the_companion_is_in_the_runtime() {
-    let runtime = runtime();
+    let runtime = runtime_with_tokio();
     let id = runtime.handle().id();
     let task = async move {
         assert_eq!(Handle::current().id(), id);
@@ -145,7 +145,7 @@ fn the_companion_has_as_many_threads_as_it_is_given() {
 #[test]
 fn runtimes_may_be_nested() {
     let id = || tokio::runtime::Handle::current().id();
-    let (outer, inner) = (runtime(), runtime());
+    let (outer, inner) = (runtime_with_tokio(), runtime_with_tokio());
     let _outer = outer.enter();
     let of_outer = id();
     let of_inner = inner.block_on(async { id() });
@@ -195,7 +195,7 @@ fn a_runtime_may_end_with_its_thread() {
     }
     let thread = thread::spawn(|| {
         KEPT.set(None);
-        let runtime = runtime();
+        let runtime = runtime_with_tokio();
         runtime.block_on(use_tokio());
         runtime.spawn(std::future::pending::<()>());
         KEPT.set(Some(runtime));
@@ -206,7 +206,7 @@ fn a_runtime_may_end_with_its_thread() {
 /// A server that spawns its connections by itself, on the companion.
 #[test]
 fn axum_serve_works() {
-    runtime().block_on(async {
+    runtime_with_tokio().block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         heist::spawn(axum::serve(listener, hello()).into_future());
