@@ -6,7 +6,7 @@ use crate::support::futures::count_polls;
 use crate::support::runtime;
 use heist::runtime::{Builder, Handle};
 use heist::task::yield_now;
-use heist::time::{self, Duration, Instant, sleep, sleep_until};
+use heist::time::{self, Duration, Instant, Sleep, sleep, sleep_until};
 use heist_testing::{Rng, scaled, seed};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,6 +60,13 @@ fn poll_once(sleep: Pin<&mut time::Sleep>, bell: &Arc<Bell>) -> Poll<()> {
     sleep.poll(&mut Context::from_waker(&Waker::from(bell.clone())))
 }
 
+/// One that waits already. Its time is set later: until then no time passes that could end it.
+async fn begun_sleep() -> Pin<Box<Sleep>> {
+    let mut begun = Box::pin(sleep(HOUR));
+    poll_fn(|cx| Poll::Ready(assert!(begun.as_mut().poll(cx).is_pending()))).await;
+    begun
+}
+
 async fn not_before(duration: Duration) {
     let before = Instant::now();
     sleep(duration).await;
@@ -98,8 +105,8 @@ fn a_sleep_goes_wherever_its_future_goes() {
     there.block_on(there.spawn(made_on_worker)).unwrap();
     // Made and begun on a worker, then awaited on a thread in no runtime.
     let begun = here.spawn(async {
-        let mut begun = Box::pin(sleep(5 * MS));
-        poll_fn(|cx| Poll::Ready(assert!(begun.as_mut().poll(cx).is_pending()))).await;
+        let mut begun = begun_sleep().await;
+        begun.as_mut().reset(Instant::now() + 5 * MS);
         begun
     });
     wait_outside(here.block_on(begun).unwrap());
@@ -108,11 +115,7 @@ fn a_sleep_goes_wherever_its_future_goes() {
 #[test]
 fn a_sleep_of_a_runtime_that_is_gone_goes_on_in_another() {
     let (gone, alive) = (runtime(1), runtime(1));
-    let begun = gone.spawn(async {
-        let mut begun = Box::pin(sleep(HOUR));
-        poll_fn(|cx| Poll::Ready(assert!(begun.as_mut().poll(cx).is_pending()))).await;
-        begun
-    });
+    let begun = gone.spawn(begun_sleep());
     let mut begun = gone.block_on(begun).unwrap();
     drop(gone);
     begun.as_mut().reset(Instant::now() + MS);
@@ -124,8 +127,8 @@ fn a_sleep_of_a_runtime_that_is_gone_goes_on_in_another() {
 fn who_waits_elsewhere_for_a_runtime_that_goes_down_waits_on() {
     let (gone, alive) = (runtime(1), runtime(1));
     let begun = gone.spawn(async {
-        let mut begun = Box::pin(sleep(50 * MS));
-        poll_fn(|cx| Poll::Ready(assert!(begun.as_mut().poll(cx).is_pending()))).await;
+        let mut begun = begun_sleep().await;
+        begun.as_mut().reset(Instant::now() + 50 * MS);
         begun
     });
     let begun = gone.block_on(begun).unwrap();
@@ -202,17 +205,19 @@ fn a_sleep_can_be_moved_both_ways() {
     let rt = runtime(1);
     let task = rt.spawn(async {
         let before = Instant::now();
-        let mut sleep = pin!(sleep(5 * MS));
+        let mut sleep = pin!(sleep(HOUR));
         let polled = poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx))).await;
         assert!(polled.is_pending());
+        sleep.as_mut().reset(before + 5 * MS);
         // Later, while it waits; the wheel comes to it in vain.
         sleep.as_mut().reset(before + 20 * MS);
         sleep.as_mut().await;
         assert!(before.elapsed() >= 20 * MS, "early");
         assert!(sleep.is_elapsed());
         // Anew, after it has ended.
-        sleep.as_mut().reset(Instant::now() + 2 * MS);
+        sleep.as_mut().reset(Instant::now() + HOUR);
         assert!(!sleep.is_elapsed());
+        sleep.as_mut().reset(Instant::now() + 2 * MS);
         sleep.as_mut().await;
         // Earlier, while it waits: who would wait for an hour does not.
         sleep.as_mut().reset(Instant::now() + HOUR);
@@ -261,10 +266,11 @@ fn another_task_may_take_over() {
     let rt = runtime(1);
     let _entered = rt.enter();
     let (first, second) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
-    let mut sleep = Box::pin(sleep(10 * MS));
+    let mut sleep = Box::pin(sleep(HOUR));
     assert!(poll_once(sleep.as_mut(), &first).is_pending());
     assert!(poll_once(sleep.as_mut(), &second).is_pending());
     assert_eq!(Arc::strong_count(&first), 1);
+    sleep.as_mut().reset(Instant::now() + 10 * MS);
     while second.0.load(Ordering::SeqCst) == 0 {
         thread::yield_now();
     }
