@@ -34,7 +34,7 @@ fn a_spawner_that_does_not_await() {
             finding.map(|finding| finding.lines.clone())
         };
         let lines = [line("imbalance-one-spawner"), line("long-poll")];
-        let [Some(spawner), Some(poll)] = lines else { return Err(diagnosis) };
+        let [Some(spawner), Some(poll)] = lines else { return Err(Box::new(diagnosis)) };
         assert!(spawner[0].contains("sick.rs:") && spawner == poll, "{diagnosis:#?}");
         Ok(())
     };
