@@ -138,8 +138,8 @@ impl Runtime {
         self.handle.enter()
     }
 
-    /// Shuts down and waits at most this long for polls and blocking closures that are going on.
-    /// It does not wait any longer for threads that have not ended by then; a warning names them, on
+    /// Shuts down and waits at most this long for polls and blocking closures that are going on. It
+    /// does not wait any longer for threads that have not ended by then; a warning names them, on
     /// stderr or as an event with the feature `tracing`.
     pub fn shutdown_timeout(mut self, timeout: Duration) {
         self.waits = false;
@@ -190,8 +190,8 @@ impl Runtime {
         one_after_the_other(|| {
             let is_first = handle.scheduler.close();
             if self.sysmon.is_none() && handle.scheduler.left_to_cancel() > 1 {
-                // (T9) The drop of one task may wait for that of another, which somebody else has to begin. Where no
-                // thread can be started, that is a deadlock of the program's.
+                // (T9) The drop of one task may wait for that of another, which somebody else has
+                // to begin. Where no thread can be started, that is a deadlock of the program's.
                 self.sysmon = start_sysmon(&handle).ok();
             }
             handle.scheduler.cancel_all(is_first);

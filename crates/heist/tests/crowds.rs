@@ -1,5 +1,6 @@
-//! A lot of everything at once: children, and workers that are stuck. `HEIST_STRESS_SCALE=10` makes it 500
-//! children and 300 workers. (Connections: `soak.rs`.) What fails here hangs, or is counted wrong.
+//! A lot of everything at once: children, and workers that are stuck. `HEIST_STRESS_SCALE=10` makes
+//! it 500 children and 300 workers. (Connections: `soak.rs`.) What fails here hangs, or is counted
+//! wrong.
 
 mod support;
 

@@ -495,8 +495,8 @@ fn t6_another_thread_runs_the_runtime() {
     wakers.lock().unwrap().drain(..).for_each(Waker::wake);
 }
 
-/// F3: a pinned task that never waits leaves jobs and broadcasts their turn; and where all tasks are pinned, so
-/// does any.
+/// F3: a pinned task that never waits leaves jobs and broadcasts their turn; and where all tasks
+/// are pinned, so does any.
 #[test]
 fn f3_jobs_have_their_turn_beside_pinned_tasks() {
     for thread_per_core in [false, true] {

@@ -1,8 +1,8 @@
-//! How busy the workers are: the share of time in tasks and jobs. A worker that is awake and searches
-//! is not busy.
+//! How busy the workers are: the share of time in tasks and jobs. A worker that is awake and
+//! searches is not busy.
 //!
-//! While a phase runs its workers are asked again and again what they do. In the end its trace has been
-//! examined, and the bars show what that has found.
+//! While a phase runs its workers are asked again and again what they do. In the end its trace has
+//! been examined, and the bars show what that has found.
 
 use crate::style::{Colour, Style};
 use heist::runtime::{RuntimeMetrics, WorkerState};

@@ -72,8 +72,8 @@ pub struct Basis {
 }
 
 impl Exam {
-    /// Of a runtime with so many seats. `late` are the lanes whose older events were overwritten. Each
-    /// worker is judged by its own record; what needs those of all is judged since the last of
+    /// Of a runtime with so many seats. `late` are the lanes whose older events were overwritten.
+    /// Each worker is judged by its own record; what needs those of all is judged since the last of
     /// them begins.
     pub fn new(seats: usize, late: impl IntoIterator<Item = Start>) -> Self {
         let late: Vec<Start> = late.into_iter().collect();

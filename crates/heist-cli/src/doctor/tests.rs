@@ -500,8 +500,8 @@ fn tasks_that_pile_up_behind_a_late_record_are_told() {
     assert!((599.0..=601.0).contains(&evidence(&diagnosis.findings[0], "spawned")));
 }
 
-/// A task burns 400 µs, spawns another of 10 and goes on, all in one poll. Worker 1 runs the others. Then the task
-/// awaits them one by one.
+/// A task burns 400 µs, spawns another of 10 and goes on, all in one poll. Worker 1 runs the
+/// others. Then the task awaits them one by one.
 fn one_spawner(rounds: u64) -> Script {
     let mut script = Script::default();
     script.spawn(0, Lane::Outside, 7, 0);

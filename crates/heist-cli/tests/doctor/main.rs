@@ -23,7 +23,8 @@ fn one_spawner() {
     expect(&sick::ONE_SPAWNER, "imbalance-one-spawner", &[]);
 }
 
-/// The poll is long, and it is why the others wait: both are said, and both name the line of the spawner.
+/// The poll is long, and it is why the others wait: both are said, and both name the line of the
+/// spawner.
 #[test]
 fn a_spawner_that_does_not_await() {
     let judged = |_| {

@@ -1,6 +1,6 @@
 //! What the table of crates in the repository's README says: which work as they are, and which call
-//! Tokio's runtime. What stands there of axum, hyper, rustls, tungstenite and quinn is tested in the
-//! other modules, without a Tokio runtime; of reqwest and sqlx, with one.
+//! Tokio's runtime. What stands there of axum, hyper, rustls, tungstenite and quinn is tested in
+//! the other modules, without a Tokio runtime; of reqwest and sqlx, with one.
 
 use crate::support::{connect, request, runtime, runtime_with_tokio};
 use futures_util::SinkExt;

@@ -10,9 +10,10 @@ mod loom_tests;
 
 /// What one wait is woken by (I7).
 ///
-/// All waits that are nested on one thread sleep on the same parker, which keeps one wake-up: a wait that
-/// sleeps may consume the one that was meant for a wait around it. So each wait has a word of its own, which
-/// is set before the parker is woken, and which only that wait clears. It sleeps only while the word is clear.
+/// All waits that are nested on one thread sleep on the same parker, which keeps one wake-up: a
+/// wait that sleeps may consume the one that was meant for a wait around it. So each wait has a
+/// word of its own, which is set before the parker is woken, and which only that wait clears. It
+/// sleeps only while the word is clear.
 pub(crate) struct Wakeup {
     is_woken: AtomicBool,
     parker: Arc<Parker>,
@@ -26,7 +27,8 @@ impl Wakeup {
 
     /// Ends the wait, or the next one if none is under way.
     pub(crate) fn wake(&self) {
-        // Release: pairs with the Acquire in take(). A swap, so that each of several wakers is visible there.
+        // Release: pairs with the Acquire in take(). A swap, so that each of several wakers is
+        // visible there.
         let order = canary::WAKEUP_RELAXED.weakens(Ordering::Release);
         self.is_woken.swap(true, order);
         self.parker.unpark();
@@ -34,7 +36,8 @@ impl Wakeup {
 
     /// Whether the wait was woken. This consumes the wake-up.
     pub(crate) fn take(&self) -> bool {
-        // Relaxed: a hint. What is set before the parker is woken is visible after the sleep that this ends.
+        // Relaxed: a hint. What is set before the parker is woken is visible after the sleep that
+        // this ends.
         let is_woken = self.is_woken.load(Ordering::Relaxed);
         // Acquire: pairs with the Release in wake().
         is_woken && self.is_woken.swap(false, Ordering::Acquire)

@@ -74,7 +74,8 @@ impl Waiter {
             Waiter::Parked(parker) => {
                 let _aside = scheduler::step_aside().ok().flatten();
                 fall_asleep();
-                // (I7) A wait inside of this one may have consumed its wake-up, so the condition decides.
+                // (I7) A wait inside of this one may have consumed its wake-up, so the condition
+                // decides.
                 while !is_over() {
                     if let Some((job, origin)) = help() {
                         job.run(None, origin);

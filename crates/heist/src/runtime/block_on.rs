@@ -30,8 +30,8 @@ impl Wake for Unpark {
     }
 }
 
-/// A thread that waits for a future, and how it is woken. It is reused for the thread's next wait: a waker that
-/// outlives its future causes one needless poll of a later one.
+/// A thread that waits for a future, and how it is woken. It is reused for the thread's next wait:
+/// a waker that outlives its future causes one needless poll of a later one.
 pub(super) struct Waiter {
     unpark: Arc<Unpark>,
     waker: Waker,
@@ -66,8 +66,8 @@ impl Waiter {
         Context::from_waker(&self.waker)
     }
 
-    /// Sleeps until this wait is woken (I7). A worker that has stepped aside runs its parts of broadcasts
-    /// meanwhile, also those of a future that is woken whenever it is polled (J5).
+    /// Sleeps until this wait is woken (I7). A worker that has stepped aside runs its parts of
+    /// broadcasts meanwhile, also those of a future that is woken whenever it is polled (J5).
     pub(super) fn park(&self) {
         let wakeup = &self.unpark.0;
         loop {

@@ -20,7 +20,8 @@ pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> Result<(), NoThr
     handle.scheduler.blocking.call(run, &handle)
 }
 
-/// Starts a thread for what is left when the runtime goes down, if it can. Blocking threads are ending then.
+/// Starts a thread for what is left when the runtime goes down, if it can. Blocking threads are
+/// ending then.
 pub(super) fn call_closer(scheduler: &Scheduler) -> bool {
     let handle = Handle { scheduler: scheduler.clone() };
     let (coming, closer) = (scheduler.expect_closer(), handle.clone());

@@ -27,9 +27,9 @@ impl Handle {
     ///
     /// # Errors
     /// If nothing is recorded ([`Builder::trace`](super::Builder::trace)), with
-    /// [`io::ErrorKind::Unsupported`]; and if the file cannot be written. Past a limit on the size of
-    /// files that is [`io::ErrorKind::FileTooLarge`], without the signal SIGXFSZ; then `path` holds the
-    /// part of the trace that fits.
+    /// [`io::ErrorKind::Unsupported`]; and if the file cannot be written. Past a limit on the size
+    /// of files that is [`io::ErrorKind::FileTooLarge`], without the signal SIGXFSZ; then `path`
+    /// holds the part of the trace that fits.
     pub fn dump_trace(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         let subject = self.traced("Handle::dump_trace")?;

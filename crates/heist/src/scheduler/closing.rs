@@ -1,10 +1,10 @@
 //! What is left when the runtime goes down, and the thread that has it is stuck.
 //!
-//! A job that is under way may wait for another that lies in its own deque, or in that of a worker that blocks as
-//! well (J5); and the drop of one task may wait for that of another (T9). Nobody sits down in place of a worker any
-//! more. So sysmon has *closers* come: spare workers without a seat, which run the jobs that they find, drop the
-//! tasks that are left, and end. Sysmon itself drops tasks only where no thread can be started: it must not get
-//! stuck.
+//! A job that is under way may wait for another that lies in its own deque, or in that of a worker
+//! that blocks as well (J5); and the drop of one task may wait for that of another (T9). Nobody
+//! sits down in place of a worker any more. So sysmon has *closers* come: spare workers without a
+//! seat, which run the jobs that they find, drop the tasks that are left, and end. Sysmon itself
+//! drops tasks only where no thread can be started: it must not get stuck.
 
 use super::refused::one_after_the_other;
 use super::shared::{Scheduler, Shared};
@@ -18,7 +18,8 @@ const SOON: Duration = Duration::from_millis(1);
 /// After so long at most, when none was: a poll that goes on may come to begin one.
 const LATER: Duration = Duration::from_millis(100);
 
-/// While tasks are left and none was cancelled for this long, another thread comes: as long as a poll may take (L2).
+/// While tasks are left and none was cancelled for this long, another thread comes: as long as a
+/// poll may take (L2).
 const STUCK: Duration = Duration::from_millis(10);
 
 /// When the number of tasks that have ended changed last.
@@ -28,8 +29,9 @@ struct Progress {
 }
 
 impl Sysmon {
-    /// Sees to it that what polls that are going on, and wakers, leave behind is dropped: whoever left it may
-    /// wait for that, or hold a lock that it needs (T6). They wake sysmon; so does each worker that ends.
+    /// Sees to it that what polls that are going on, and wakers, leave behind is dropped: whoever
+    /// left it may wait for that, or hold a lock that it needs (T6). They wake sysmon; so does each
+    /// worker that ends.
     pub(super) fn clear_away(&mut self) {
         let mut pause = SOON;
         let mut progress = Progress { ended: self.scheduler.ended(), at: Clock::now() };
@@ -81,7 +83,8 @@ impl Shared {
         self.config.lends_seats() && has_any()
     }
 
-    /// Has one come, unless one is on its way; `false` if no thread can be started. The next look tries again.
+    /// Has one come, unless one is on its way; `false` if no thread can be started. The next look
+    /// tries again.
     fn call_closer(&self) -> bool {
         let calls = |scheduler| worker::outside(|| (self.config.call_closer)(&scheduler));
         self.spares.is_late_one_coming() || Scheduler::upgrade(&self.me).is_some_and(calls)
@@ -98,7 +101,8 @@ impl Scheduler {
         Coming(self.clone())
     }
 
-    /// Runs what jobs are left and drops what tasks are, on the calling thread, until it finds none.
+    /// Runs what jobs are left and drops what tasks are, on the calling thread, until it finds
+    /// none.
     pub(crate) fn run_closer(&self, coming: Coming) {
         let taken = self.spares.take_late(self);
         drop(coming);
@@ -107,7 +111,8 @@ impl Scheduler {
                 worker.finish_jobs_of_all();
                 self.spares.put_back(self, number, worker);
             }
-            // There are as many workers as there may be: jobs wait for one of them, tasks need none.
+            // There are as many workers as there may be: jobs wait for one of them, tasks need
+            // none.
             None => self.cancel_queued_in_turn(),
         }
     }

@@ -1,15 +1,15 @@
 //! Tasks that come too late: a runtime that goes down drops them.
 //!
-//! - **A task that is spawned** is dropped by whoever spawns it, there and then, also in the middle of the drop of
-//!   another: that drop may wait for the new task, or for what it holds (T9). From a certain depth on it is left to
-//!   others, so that a chain of tasks, each of which is spawned by the drop of the one before, is as long as it
-//!   likes.
-//! - **A task that is woken**, or overflows, is left to whoever clears away: its waker may hold a lock that the
-//!   task needs when it is dropped, and did not ask for anything to be dropped (T6). Threads that clear away drop
-//!   one task after the other, and any number of threads do so at a time: one whose drop waits is joined by
-//!   another (`closing.rs`).
-//! - When all that clear away have ended, a woken task is dropped by its waker: on a thread that is dropping
-//!   another task, after that one.
+//! - **A task that is spawned** is dropped by whoever spawns it, there and then, also in the middle
+//!   of the drop of another: that drop may wait for the new task, or for what it holds (T9). From a
+//!   certain depth on it is left to others, so that a chain of tasks, each of which is spawned by
+//!   the drop of the one before, is as long as it likes.
+//! - **A task that is woken**, or overflows, is left to whoever clears away: its waker may hold a
+//!   lock that the task needs when it is dropped, and did not ask for anything to be dropped (T6).
+//!   Threads that clear away drop one task after the other, and any number of threads do so at a
+//!   time: one whose drop waits is joined by another (`closing.rs`).
+//! - When all that clear away have ended, a woken task is dropped by its waker: on a thread that is
+//!   dropping another task, after that one.
 
 use super::shared::{Runnable, Scheduler};
 use crate::task::TaskList;
@@ -22,12 +22,13 @@ type Waiting = VecDeque<(Scheduler, Runnable)>;
 thread_local! {
     /// Those that came while another was being dropped on this thread; `None` if none is.
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
-    /// How many refused spawns are being dropped on this thread, each in the drop of the one before.
+    /// How many refused spawns are being dropped on this thread, each in the drop of the one
+    /// before.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Refused spawns are dropped inside of each other up to this depth. Guessed: it leaves most of a small stack to
-/// what the drops do, and does not matter within a factor of four.
+/// Refused spawns are dropped inside of each other up to this depth. Guessed: it leaves most of a
+/// small stack to what the drops do, and does not matter within a factor of four.
 const DEEPEST: usize = 64;
 
 /// Tasks that come too late and are left to whoever clears away.
@@ -101,7 +102,8 @@ impl Scheduler {
         }
     }
 
-    /// Drops a task that comes too late for anybody to clear it away; if this thread is dropping another one, later.
+    /// Drops a task that comes too late for anybody to clear it away; if this thread is dropping
+    /// another one, later.
     fn refuse(&self, task: Runnable) {
         let mut task = Some(task);
         // On a thread that is ending nobody waits: there is no list.

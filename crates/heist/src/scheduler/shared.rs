@@ -70,7 +70,8 @@ pub(crate) struct Config {
     pub(crate) refuse: fn(&Scheduler, Runnable),
     /// Has a thread run a spare worker for this seat.
     pub(crate) call_spare: fn(&Scheduler, usize) -> Result<(), blocking::NoThread>,
-    /// Starts a thread that calls [`run_closer`](Scheduler::run_closer); `false` if none can be started.
+    /// Starts a thread that calls [`run_closer`](Scheduler::run_closer); `false` if none can be
+    /// started.
     pub(crate) call_closer: fn(&Scheduler) -> bool,
 }
 
@@ -329,8 +330,8 @@ impl Shared {
         self.is_down.load(Ordering::Acquire)
     }
 
-    /// Takes nothing more, and tells the workers to end. Whether this is the first time; to be followed by
-    /// [`cancel_all`](Self::cancel_all).
+    /// Takes nothing more, and tells the workers to end. Whether this is the first time; to be
+    /// followed by [`cancel_all`](Self::cancel_all).
     #[must_use]
     pub(crate) fn close(&self) -> bool {
         // Release: pairs with the Acquire in is_down().
@@ -342,8 +343,8 @@ impl Shared {
         self.close_seats(no_spares);
         // Who sleeps for a job has lent its seat to nobody from now on, and looks for what others would have done.
         self.remotes.all().for_each(|remote| remote.waiter.unpark());
-        // (T9) Nothing of a task is dropped before everything is closed: that may wait for anything, and gets an
-        // answer only from what is closed.
+        // (T9) Nothing of a task is dropped before everything is closed: that may wait for
+        // anything, and gets an answer only from what is closed.
         self.leftovers.leave_all(&mut self.inject.close());
         self.waiting.close();
         self.config.reactors.iter().for_each(|reactors| reactors.close());
@@ -353,8 +354,8 @@ impl Shared {
         !was_down
     }
 
-    /// Cancels everything that is not running. What is dropped may wait for other tasks, which somebody else
-    /// cancels then (T9).
+    /// Cancels everything that is not running. What is dropped may wait for other tasks, which
+    /// somebody else cancels then (T9).
     pub(crate) fn cancel_all(&self, is_first: bool) {
         self.blocking.close();
         self.cancel_queued();
@@ -390,8 +391,8 @@ impl Shared {
         self.leftovers.leave_all(&mut gathered);
     }
 
-    /// Cancels one task of those that are left; `false` if none is. Any number of threads may do so at the same
-    /// time, so that a drop that waits keeps no others waiting (T9).
+    /// Cancels one task of those that are left; `false` if none is. Any number of threads may do so
+    /// at the same time, so that a drop that waits keeps no others waiting (T9).
     pub(super) fn cancel_next(&self) -> bool {
         let Some(task) = self.leftovers.pop() else { return self.waiting.cancel_next() };
         drop(task);

@@ -66,8 +66,9 @@ impl Waiting {
         }
     }
 
-    /// After the close: cancels one of the tasks that are left; `false` if none is. Any number of threads may
-    /// do so at the same time. The future is dropped outside of the lock: it may do anything.
+    /// After the close: cancels one of the tasks that are left; `false` if none is. Any number of
+    /// threads may do so at the same time. The future is dropped outside of the lock: it may do
+    /// anything.
     pub(super) fn cancel_next(&self) -> bool {
         let Some(task) = (0..SHARDS).find_map(|number| self.lock(number).next_left()) else {
             return false;

@@ -308,7 +308,8 @@ impl Local {
             return Some(end);
         }
         self.turn_reactor_in_time();
-        // Before all tasks, pinned ones included, or these could keep jobs from ever having a turn (F3).
+        // Before all tasks, pinned ones included, or these could keep jobs from ever having a turn
+        // (F3).
         if self.is_turn_of_jobs() && self.step_job_in_turn() {
             return Some(Step::Ran);
         }

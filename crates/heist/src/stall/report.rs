@@ -107,8 +107,8 @@ impl StallReport {
         self.waiting
     }
 
-    /// Whether the worker's seat was taken from it, for a spare worker that runs what waits, if one can
-    /// be had ([`spare_shortage_count`](crate::runtime::RuntimeMetrics::spare_shortage_count)).
+    /// Whether the worker's seat was taken from it, for a spare worker that runs what waits, if one
+    /// can be had ([`spare_shortage_count`](crate::runtime::RuntimeMetrics::spare_shortage_count)).
     pub fn lost_seat(&self) -> bool {
         self.lost_seat
     }

@@ -41,9 +41,10 @@ macro_rules! task_local {
 
 /// The key of a task-local; declared by [`task_local!`](crate::task_local).
 ///
-/// There is no value until [`scope`](Self::scope) gives one to a future, which sees it wherever it runs. Tasks
-/// that the future spawns do not see it, unless the future runs them itself, inside of its own poll: as a nested
-/// [`LocalSet`](super::LocalSet) does, or a `block_on` of a runtime without worker threads.
+/// There is no value until [`scope`](Self::scope) gives one to a future, which sees it wherever it
+/// runs. Tasks that the future spawns do not see it, unless the future runs them itself, inside of
+/// its own poll: as a nested [`LocalSet`](super::LocalSet) does, or a `block_on` of a runtime
+/// without worker threads.
 ///
 /// ```
 /// heist::task_local! {

@@ -1,4 +1,5 @@
-//! The words that a writer would write next, and may still replace. The protocol is told in `README.md`.
+//! The words that a writer would write next, and may still replace. The protocol is told in
+//! `README.md`.
 
 use crate::canary;
 use heist_sync::{AtomicU64, Ordering, fence};
@@ -6,7 +7,8 @@ use heist_sync::{AtomicU64, Ordering, fence};
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// The words that follow those of a ring, `N` at most: one thread at a time replaces them, any thread reads them.
+/// The words that follow those of a ring, `N` at most: one thread at a time replaces them, any
+/// thread reads them.
 pub(super) struct Draft<const N: usize> {
     /// Odd while the rest is replaced.
     version: AtomicU64,
@@ -27,7 +29,8 @@ impl<const N: usize> Draft<N> {
 
     /// By one thread at a time.
     pub(super) fn replace(&self, position: u64, words: [u64; N]) {
-        // Relaxed: the writer's own. Whoever reads a word of this draft sees it by that word's Release.
+        // Relaxed: the writer's own. Whoever reads a word of this draft sees it by that word's
+        // Release.
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
         // Release: pairs with the fence in read().

@@ -118,8 +118,8 @@ impl<W: Write> Dump<W> {
     }
 }
 
-/// Writes a file: first one beside it, which takes its place when it is whole. A pipe or a device is
-/// written to directly. No signal comes of it.
+/// Writes a file: first one beside it, which takes its place when it is whole. A pipe or a device
+/// is written to directly. No signal comes of it.
 ///
 /// # Errors
 /// Those of the file. After [`io::ErrorKind::FileTooLarge`] the part of the trace that fits is in

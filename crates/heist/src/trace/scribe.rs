@@ -301,8 +301,8 @@ impl Scribe {
 
 /// For those who ask.
 impl Scribe {
-    /// What was written, and behind it what is kept: rounds without work, or the beginning of the poll that goes
-    /// on, if that is not among it.
+    /// What was written, and behind it what is kept: rounds without work, or the beginning of the
+    /// poll that goes on, if that is not among it.
     pub(super) fn copy(&self) -> Copied {
         let (mut copied, mut pending, mut end, mut draft): (Copied, _, _, _) = Default::default();
         for _ in 0..TRIES {

@@ -113,8 +113,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Those of the file below, and [`io::ErrorKind::InvalidInput`] for an event that is older than
-    /// the one before it in its lane (or than the end of that, if it was [`EventKind::IdleRounds`]), or
-    /// for a number that the format cannot hold.
+    /// the one before it in its lane (or than the end of that, if it was
+    /// [`EventKind::IdleRounds`]), or for a number that the format cannot hold.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         let nanos = event.at.as_nanos();
         if nanos > u128::from(MAX_NANOS) || task_of(event.kind).0 > MAX_TASK {

@@ -19,7 +19,8 @@
 //! | `HEIST_STRESS_SCALE` | multiplies the number of graphs |
 //! | `HEIST_GRAPH_ROUNDS` | the number of graphs; 1 replays the graph of the seed |
 //! | `HEIST_GRAPH_REPEAT` | how often to run each graph |
-//! | `HEIST_GRAPH_SECONDS` | run graphs for this long; the seed comes from the clock unless one is given |
+//! | `HEIST_GRAPH_SECONDS` | run graphs for this long; the seed comes from the clock unless one is
+//! given |
 //! | `HEIST_GRAPH_NODES` | upper limit of the size of a graph |
 //! | `HEIST_GRAPH_WITHOUT` | what to leave out, separated by commas |
 //! | `HEIST_GRAPH_PATIENCE` | seconds without progress that count as a hang |

@@ -217,8 +217,8 @@ impl At {
         Err(Gone)
     }
 
-    /// The value of a node that has had so many workers call a closure. While the runtime ends these
-    /// may be the workers of the global one.
+    /// The value of a node that has had so many workers call a closure. While the runtime ends
+    /// these may be the workers of the global one.
     pub fn called(&self, calls: u64) -> Out {
         if calls != self.world.plan.workers(self.node().runtime) as u64 {
             return self.gone();

@@ -1,5 +1,5 @@
-//! What is dropped with a runtime may wait for that runtime, and gets an answer (T9). A test that fails here
-//! hangs.
+//! What is dropped with a runtime may wait for that runtime, and gets an answer (T9). A test that
+//! fails here hangs.
 
 use crate::support;
 use heist::runtime::{Builder, Handle, Runtime};
@@ -222,8 +222,8 @@ fn t6_a_chain_of_tasks_that_drops_spawn_is_no_recursion() {
     }
 }
 
-/// Tasks in a row, each of which waits for the end of a neighbour when it is dropped. Whichever is dropped
-/// first, the others have to be dropped meanwhile.
+/// Tasks in a row, each of which waits for the end of a neighbour when it is dropped. Whichever is
+/// dropped first, the others have to be dropped meanwhile.
 fn row<W: Send + 'static>(
     runtime: &Runtime,
     tasks: usize,

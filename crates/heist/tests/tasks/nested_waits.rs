@@ -1,5 +1,5 @@
-//! I7: waits nested on one thread do not consume each other's wake-ups. A test that fails here hangs; a guard
-//! then names its seed and ends the process.
+//! I7: waits nested on one thread do not consume each other's wake-ups. A test that fails here
+//! hangs; a guard then names its seed and ends the process.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::sync::oneshot;
@@ -184,7 +184,8 @@ fn i7_random_nests_of_waits() {
     }
 }
 
-/// Several waits of one thread at a time, in several tasks at once, on threads that are shared by all.
+/// Several waits of one thread at a time, in several tasks at once, on threads that are shared by
+/// all.
 #[test]
 fn i7_many_nests_at_once() {
     guarded(format!("seed {}", heist_testing::seed()), || {

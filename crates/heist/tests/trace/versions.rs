@@ -1,5 +1,5 @@
-//! Files of older versions of the format are read as they always were. `tests/golden` has one file of each version, written
-//! by the code of that version, and what that code read from it.
+//! Files of older versions of the format are read as they always were. `tests/golden` has one file
+//! of each version, written by the code of that version, and what that code read from it.
 
 use heist::trace::{Event, Lane, TaskId, Trace};
 use std::fmt::Write;

@@ -93,8 +93,8 @@ impl LaneState {
         self.end_last(at, is_meant, None, sink)
     }
 
-    /// The worker was woken again and again for nothing. It sleeps before and after that, unless it is a spare one, which
-    /// is nowhere.
+    /// The worker was woken again and again for nothing. It sleeps before and after that, unless it
+    /// is a spare one, which is nowhere.
     pub(super) fn rounds(
         &mut self,
         start: u64,

@@ -26,8 +26,8 @@ pub(super) struct Track {
     last: u64,
     block: Option<Block>,
     /// Six numbers a span: kind + 4 * depth, start since the start of the span before, length, and
-    /// for a poll title, task and flags; for a block how many, and how much of it they took; for a sleep
-    /// how often the worker was woken for nothing, and how long it was awake.
+    /// for a poll title, task and flags; for a block how many, and how much of it they took; for a
+    /// sleep how often the worker was woken for nothing, and how long it was awake.
     numbers: Vec<i64>,
 }
 

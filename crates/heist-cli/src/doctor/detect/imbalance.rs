@@ -4,10 +4,10 @@
 //! without cores to spare the others may have been woken in time and run late: where that shows,
 //! only those causes are told that would hold on any machine.
 //!
-//! Shares compare workers with each other, and are taken since the records of all workers are complete.
-//! That may be a short time: a ring that is overwritten often goes back no further. If it is too short
-//! to tell who is at work at the same time, each worker is judged by its own record: one of them is at
-//! work nearly all the time, and the others together hardly ever.
+//! Shares compare workers with each other, and are taken since the records of all workers are
+//! complete. That may be a short time: a ring that is overwritten often goes back no further. If it
+//! is too short to tell who is at work at the same time, each worker is judged by its own record:
+//! one of them is at work nearly all the time, and the others together hardly ever.
 
 use super::super::finding::{Finding, Severity, Texts, grouped, time};
 use super::super::picture::{LaneState, Picture, PlaceId, Poll};
@@ -65,8 +65,8 @@ pub(super) struct Imbalance {
     making: Making,
 }
 
-/// Of tasks that spawn, as far as the record of each worker goes back: how many others they spawned, and in how many
-/// polls and how much time.
+/// Of tasks that spawn, as far as the record of each worker goes back: how many others they
+/// spawned, and in how many polls and how much time.
 #[derive(Default)]
 struct Making {
     spawns: Top<(TaskId, PlaceId)>,
@@ -132,8 +132,9 @@ fn lopsided(picture: &Picture) -> Option<f64> {
     (saturated >= SATURATED && (AT_WORK..=PARALLEL).contains(&at_once)).then_some(at_once)
 }
 
-/// The same where the time for which all records are there is too short. Workers that take turns are not
-/// told from those that work at the same time, so one of them has to have the work all the time.
+/// The same where the time for which all records are there is too short. Workers that take turns
+/// are not told from those that work at the same time, so one of them has to have the work all the
+/// time.
 fn lopsided_by_own_records(picture: &Picture) -> Option<f64> {
     let shares = || picture.lanes.iter().map(|lane| picture.busy_share(lane));
     let is_judged = |lane: &&LaneState| picture.length_of(lane) >= TIME;

@@ -66,7 +66,8 @@ enum Sleep {
     Asleep,
     /// Woken, and not up yet.
     Woken(Duration),
-    /// Asleep, and until then up again and again for nothing. `is_mostly_up`: for most of that time.
+    /// Asleep, and until then up again and again for nothing. `is_mostly_up`: for most of that
+    /// time.
     Rounds {
         until: Duration,
         is_mostly_up: bool,
@@ -269,7 +270,8 @@ impl LaneState {
                 poll.common_spawns += u32::from(is_common);
             }
             EventKind::JobStart { .. } => poll.jobs += 1,
-            // In a record that begins in the middle of the poll, the first one is where it is counted from.
+            // In a record that begins in the middle of the poll, the first one is where it is
+            // counted from.
             EventKind::CpuTime { nanos } if poll.cpu_time.0.is_none() => {
                 poll.cpu_time.0 = Some(nanos);
             }

@@ -1,5 +1,5 @@
-//! Rounds without work: a worker is woken, finds nothing and sleeps again, over and over. They are kept
-//! until something else happens, and written as one event. Told in `../README.md`.
+//! Rounds without work: a worker is woken, finds nothing and sleeps again, over and over. They are
+//! kept until something else happens, and written as one event. Told in `../README.md`.
 
 use super::super::draft::Draft;
 use super::super::event::EventKind;
@@ -7,10 +7,11 @@ use super::super::word::Word;
 use super::Scribe;
 use crate::metrics::Counter;
 
-/// A run of rounds ends after so many nanoseconds, so that its times stay near to those of its rounds. Guessed.
+/// A run of rounds ends after so many nanoseconds, so that its times stay near to those of its
+/// rounds. Guessed.
 const LONGEST_RUN: u64 = 20_000_000;
-/// A round in which the worker was awake for longer is written by itself: it may have had no core. Guessed:
-/// far above what a search takes, and below what counts as a wait for a core.
+/// A round in which the worker was awake for longer is written by itself: it may have had no core.
+/// Guessed: far above what a search takes, and below what counts as a wait for a core.
 const LONGEST_AWAKE: u64 = 1_000_000;
 /// In the place of a time, a position or a seat: there is none.
 const NONE: u64 = u64::MAX;
@@ -24,12 +25,13 @@ mod tests;
 pub(super) struct Rounds {
     /// What would be written now.
     draft: Draft<WORDS>,
-    /// Where the ring stood when the worker began to rest. If it stands there still, nothing was written since.
+    /// Where the ring stood when the worker began to rest. If it stands there still, nothing was
+    /// written since.
     rested_at: Counter,
     /// The seat that it has left in order to rest; `NONE` if it sleeps on it.
     seat: Counter,
-    /// The rounds that are over: how many, in how many a search failed, when the first began and the last ended, how
-    /// long the worker was awake.
+    /// The rounds that are over: how many, in how many a search failed, when the first began and
+    /// the last ended, how long the worker was awake.
     rounds: Counter,
     searches: Counter,
     since: Counter,
@@ -37,8 +39,8 @@ pub(super) struct Rounds {
     awake: Counter,
     /// Whether the worker woke by itself in the first of them.
     first_by_itself: Counter,
-    /// The round that goes on: when it began (`NONE`: the worker rests), whether the worker woke by itself, and whether a
-    /// search has failed.
+    /// The round that goes on: when it began (`NONE`: the worker rests), whether the worker woke by
+    /// itself, and whether a search has failed.
     woken_at: Counter,
     by_itself: Counter,
     has_searched: Counter,
@@ -195,7 +197,8 @@ impl Scribe {
         self.come_back(Some(seat), false);
     }
 
-    /// A spare worker leaves this seat, or has lost it. If it has told so already, nothing more is told.
+    /// A spare worker leaves this seat, or has lost it. If it has told so already, nothing more is
+    /// told.
     pub(crate) fn leave_seat(&self, seat: u16) {
         if !self.is_at_rest(Some(seat)) {
             self.go_to_rest(Some(seat));
