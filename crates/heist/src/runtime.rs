@@ -188,13 +188,14 @@ impl Runtime {
         let handle = self.handle.clone();
         let _entered = context::enter(&handle);
         one_after_the_other(|| {
-            let is_first = handle.scheduler.close();
-            if self.sysmon.is_none() && handle.scheduler.left_to_cancel() > 1 {
-                // (T9) The drop of one task may wait for that of another, which somebody else has
-                // to begin. Where no thread can be started, that is a deadlock of the program's.
+            let scheduler = &handle.scheduler;
+            let is_first = scheduler.close();
+            if self.driver.is_some() && self.sysmon.is_none() && scheduler.has_several_to_drop() {
+                // (T9) What one of them does when it is dropped may wait for another, which somebody
+                // else has to begin. Where no thread can be started, the program deadlocks.
                 self.sysmon = start_sysmon(&handle).ok();
             }
-            handle.scheduler.cancel_all(is_first);
+            scheduler.cancel_all(is_first);
             if let Some(driver) = &self.driver {
                 driver.shut_down();
             }
@@ -239,11 +240,12 @@ impl Drop for Runtime {
         let blocking = &self.handle.scheduler.blocking;
         // A closure may be the one that drops the runtime. It cannot wait for itself.
         let own_thread = blocking.own_thread();
-        blocking.join(own_thread);
-        // Sysmon waits for all workers, and this may be one of them, or a spare one.
+        // Sysmon waits for all workers, and this may be one of them, or a spare one. It is joined
+        // before the blocking threads: it may have some started.
         let waits = !is_worker && own_thread.is_none();
         let sysmon = self.sysmon.take().filter(|sysmon| waits && sysmon.thread().id() != this);
         sysmon.into_iter().for_each(|sysmon| _ = sysmon.join());
+        blocking.join(own_thread);
     }
 }
 

@@ -29,7 +29,7 @@ mod loom_tests;
 mod tests;
 
 pub use builder::Builder;
-pub(crate) use cell::{Ran, TaskRef};
+pub(crate) use cell::{Ran, TaskRef, is_cancelling};
 #[doc(no_inline)]
 pub use coop::{Unconstrained, consume_budget, unconstrained};
 pub use error::JoinError;

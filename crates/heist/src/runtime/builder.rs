@@ -515,6 +515,10 @@ impl Builder {
                 let _entered = context::enter(&handle);
                 drop(task);
             },
+            outside_of_tasks: |drop| {
+                let _pause = context::Polling::pause();
+                drop();
+            },
             call_spare: super::blocking::call_spare,
             call_closer: super::blocking::call_closer,
         }

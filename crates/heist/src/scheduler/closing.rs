@@ -85,7 +85,7 @@ impl Shared {
 
     /// Has one come, unless one is on its way; `false` if no thread can be started. The next look
     /// tries again.
-    fn call_closer(&self) -> bool {
+    pub(super) fn call_closer(&self) -> bool {
         let calls = |scheduler| worker::outside(|| (self.config.call_closer)(&scheduler));
         self.spares.is_late_one_coming() || Scheduler::upgrade(&self.me).is_some_and(calls)
     }
@@ -113,7 +113,11 @@ impl Scheduler {
             }
             // There are as many workers as there may be: jobs wait for one of them, tasks need
             // none.
-            None => self.cancel_queued_in_turn(),
+            None if self.one_more_has_begun() => {
+                self.cancel_queued_in_turn();
+                self.one_has_ended();
+            }
+            None => {}
         }
     }
 }

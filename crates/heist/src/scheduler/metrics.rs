@@ -91,6 +91,7 @@ impl Shared {
     pub(crate) fn spawned(&self) -> u64 {
         self.sum(|counters| counters.spawned.get())
             + self.inject.spawned()
+            + self.late_spawns.get()
             + self.sum_lanes(Lane::spawned)
     }
 

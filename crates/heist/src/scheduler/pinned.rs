@@ -7,6 +7,7 @@ mod loom_tests;
 pub(super) use lane::Lane;
 
 use super::inject::Closed;
+use super::refused::is_dropping;
 use super::shared::{Runnable, Scheduler, Shared};
 use super::worker::{self, Local};
 use std::sync::atomic::Ordering;
@@ -44,7 +45,7 @@ impl Scheduler {
 
     fn spawn_in(&self, worker: usize, task: Runnable) {
         self.record_spawn(&task);
-        if self.is_down() {
+        if self.is_down() && is_dropping() {
             // (T9) The worker may be this thread's to run, which may wait for the task.
             return self.refuse_spawn(task);
         }

@@ -29,7 +29,7 @@ thread_local! {
 
 /// Refused spawns are dropped inside of each other up to this depth. Guessed: it leaves most of a
 /// small stack to what the drops do, and does not matter within a factor of four.
-const DEEPEST: usize = 64;
+const DEEPEST: usize = 16;
 
 /// Tasks that come too late and are left to whoever clears away.
 pub(super) struct Leftovers(Mutex<Left>);
@@ -85,7 +85,12 @@ impl Scheduler {
         // On a thread that is ending nothing is counted.
         let depth = DEPTH.try_with(Cell::get).unwrap_or(0);
         if depth >= DEEPEST {
-            return self.leave(task);
+            // It counts as spawned (M1): whoever cancels it counts it as cancelled.
+            self.late_spawns.add(1);
+            self.leave(task);
+            // What is dropped here may wait for it.
+            let _ = self.call_closer();
+            return;
         }
         let _deeper = Deeper::than(depth);
         one_after_the_other(|| (self.config.refuse)(self, task));
@@ -132,6 +137,11 @@ impl Drop for Deeper {
     fn drop(&mut self) {
         let _ = DEPTH.try_with(|here| here.set(self.0));
     }
+}
+
+/// Whether this thread is dropping tasks that come too late.
+pub(super) fn is_dropping() -> bool {
+    WAITING.try_with(|waiting| waiting.borrow().is_some()).unwrap_or(false)
 }
 
 /// Calls `act`, which drops tasks. Those that come too late meanwhile, on this thread, are dropped

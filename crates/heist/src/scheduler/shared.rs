@@ -68,6 +68,8 @@ pub(crate) struct Config {
     pub(crate) reactors: Option<Arc<Reactors>>,
     /// Drops a task that comes too late, as one that is in the runtime.
     pub(crate) refuse: fn(&Scheduler, Runnable),
+    /// Calls a closure that drops tasks, on a thread that runs tasks otherwise.
+    pub(crate) outside_of_tasks: fn(&mut dyn FnMut()),
     /// Has a thread run a spare worker for this seat.
     pub(crate) call_spare: fn(&Scheduler, usize) -> Result<(), blocking::NoThread>,
     /// Starts a thread that calls [`run_closer`](Scheduler::run_closer); `false` if none can be
@@ -122,6 +124,8 @@ pub(crate) struct Shared {
     pub(super) barrier: Barrier,
     /// Tasks that were taken from the queues of workers when the runtime went down.
     pub(super) cancelled: SharedCounter,
+    /// Tasks that were spawned when the runtime was down, and left to others to be cancelled.
+    pub(super) late_spawns: SharedCounter,
     pub(super) waiting: Waiting,
     pub(super) leftovers: Leftovers,
     /// How many there are who may leave tasks behind when the runtime goes down: workers, spares that run, and the
@@ -172,6 +176,7 @@ impl Scheduler {
             shortage: log::Once::default(),
             barrier,
             cancelled: SharedCounter::default(),
+            late_spawns: SharedCounter::default(),
             waiting: Waiting::new(),
             leftovers: Leftovers::new(),
             at_work: AtomicUsize::new(config.workers + 1),
@@ -343,11 +348,10 @@ impl Shared {
         self.close_seats(no_spares);
         // Who sleeps for a job has lent its seat to nobody from now on, and looks for what others would have done.
         self.remotes.all().for_each(|remote| remote.waiter.unpark());
-        // (T9) Nothing of a task is dropped before everything is closed: that may wait for
-        // anything, and gets an answer only from what is closed.
+        // (T9) Nothing of a task is dropped before its runtime takes nothing more: what is dropped may
+        // wait for anything, and gets an answer only from what is closed.
         self.leftovers.leave_all(&mut self.inject.close());
         self.waiting.close();
-        self.config.reactors.iter().for_each(|reactors| reactors.close());
         self.alarm.wake();
         self.wake_all();
         self.gather_queued();
@@ -357,6 +361,8 @@ impl Shared {
     /// Cancels everything that is not running. What is dropped may wait for other tasks, which
     /// somebody else cancels then (T9).
     pub(crate) fn cancel_all(&self, is_first: bool) {
+        // This wakes what waits for them, which may be code of others.
+        self.config.reactors.iter().for_each(|reactors| reactors.close());
         self.blocking.close();
         self.cancel_queued();
         if is_first {
@@ -400,8 +406,16 @@ impl Shared {
         true
     }
 
+    /// After [`close`](Self::close): whether there are several things of others to be dropped or woken.
+    pub(crate) fn has_several_to_drop(&self) -> bool {
+        let reactors = self.config.reactors.as_ref();
+        let has_waits = reactors.is_some_and(|reactors| reactors.is_anything_waited_for());
+        let left = self.left_to_cancel() + self.blocking.blocking_queue_depth();
+        left + usize::from(has_waits) > 1
+    }
+
     /// How many tasks are left that nobody has begun to cancel.
-    pub(crate) fn left_to_cancel(&self) -> usize {
+    pub(super) fn left_to_cancel(&self) -> usize {
         self.leftovers.len() + self.waiting.left()
     }
 
@@ -437,7 +451,8 @@ impl Shared {
 
     /// The same, by who may be at that already.
     pub(super) fn cancel_queued_in_turn(&self) {
-        one_after_the_other(|| self.cancel_queued());
+        let mut cancel = || one_after_the_other(|| self.cancel_queued());
+        (self.config.outside_of_tasks)(&mut cancel);
     }
 
     /// There is one more, a closer, unless all have ended.

@@ -229,7 +229,8 @@ impl Drop for Worker {
 impl Worker {
     /// When the runtime goes down, and its thread has done with it.
     pub(super) fn clear(&self) {
-        one_after_the_other(|| self.local.drain());
+        let mut drain = || one_after_the_other(|| self.local.drain());
+        (self.local.scheduler.config.outside_of_tasks)(&mut drain);
     }
 }
 

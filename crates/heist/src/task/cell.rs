@@ -103,6 +103,31 @@ unsafe fn displace<C>(header: NonNull<Header>) {
     unsafe { memory::free(header.cast(), Layout::new::<C>()) };
 }
 
+thread_local! {
+    static IS_CANCELLING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Whether this thread is dropping the future of a task that was cancelled. Nobody drops what waits
+/// in there meanwhile, so it needs an answer (T9).
+pub(crate) fn is_cancelling() -> bool {
+    IS_CANCELLING.try_with(std::cell::Cell::get).unwrap_or(false)
+}
+
+/// While this lives the thread is cancelling a task.
+struct Cancelling(bool);
+
+impl Cancelling {
+    fn begin() -> Self {
+        Cancelling(IS_CANCELLING.try_with(|here| here.replace(true)).unwrap_or(false))
+    }
+}
+
+impl Drop for Cancelling {
+    fn drop(&mut self) {
+        let _ = IS_CANCELLING.try_with(|here| here.set(self.0));
+    }
+}
+
 /// A pointer to a task that is alive as long as the pointer's holder has a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct RawTask(pub(super) NonNull<Header>);
@@ -328,6 +353,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// Drops the future; its place holds the cancellation, or what its drop panicked with (T6, T7).
     fn cancel(&self, why: JoinError) {
         let _running = Running::begin(self.header.id);
+        let _cancelling = Cancelling::begin();
         let dropped = catch_unwind(AssertUnwindSafe(|| self.exchange_stage(Stage::Taken)));
         let error = match dropped {
             Ok(()) => why,

@@ -4,7 +4,7 @@ use super::{Duration, Instant, after};
 use crate::reactor::Reactors;
 use crate::reactor::timers::{EntryOf, Polled, Registered, Time, Timer};
 use crate::runtime::Handle;
-use crate::task::coop;
+use crate::task::{self, coop};
 use crate::trace::Resource;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -172,9 +172,8 @@ fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
             Poll::Ready(())
         }
         // With the reactors that are here, or they would not have been asked: see at_reactor().
-        Registered::Closed if Reactors::with_here(|here, _| here.has_time()) == Some(true) => {
+        Registered::Closed if is_dropped_soon() => {
             timer.cancel();
-            // Who polls this is a task of a runtime that goes down, and will be dropped.
             Poll::Pending
         }
         Registered::Closed => panic!(
@@ -182,6 +181,13 @@ fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
              nobody waits any more"
         ),
     }
+}
+
+/// Whether a task polls this, of a runtime that goes down, and will be dropped. (Unless that is being
+/// done: then what polls this is code in a drop, which waits for an answer.)
+fn is_dropped_soon() -> bool {
+    let is_on_worker = Reactors::with_here(|here, _| here.has_time()) == Some(true);
+    is_on_worker && !task::is_cancelling()
 }
 
 /// Registers a timer that is known already.

@@ -7,7 +7,7 @@ use heist::task::JoinHandle;
 use std::future::{Future, pending};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -275,4 +275,152 @@ fn t9_for_the_handles_of_tasks_that_are_dropped_later() {
             drop(runtime);
         }
     }
+}
+
+/// The worker cancels the task at the end of its poll: a timer in the drop must not count as one that a
+/// task waits for.
+#[test]
+fn t9_for_time_on_the_worker_that_polls() {
+    let runtime = support::runtime(1);
+    let (begun, begins) = mpsc::channel();
+    let (go, goes) = mpsc::channel::<()>();
+    let held = on_drop(|| {
+        let sleep = || wait(heist::time::sleep(Duration::from_millis(1)));
+        let _ = std::panic::catch_unwind(sleep);
+    });
+    runtime.spawn(async move {
+        let _held = held;
+        begun.send(()).unwrap();
+        goes.recv().unwrap();
+        pending::<()>().await;
+    });
+    begins.recv().unwrap();
+    let handle = runtime.handle().clone();
+    let ends = thread::spawn(move || drop(runtime));
+    while !handle.spawn(pending::<()>()).is_finished() {
+        thread::yield_now();
+    }
+    go.send(()).unwrap();
+    ends.join().unwrap();
+}
+
+/// A waker that waits for a task when it is dropped: here for all that others wait for in the reactor.
+#[test]
+fn t9_for_a_waker_of_another_executor() {
+    struct WaitsInDrop(Mutex<mpsc::Receiver<()>>);
+    impl Wake for WaitsInDrop {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for WaitsInDrop {
+        fn drop(&mut self) {
+            assert!(self.0.lock().unwrap().recv().is_err());
+        }
+    }
+    for runtime in runtimes().into_iter().chain([thread_per_core()]) {
+        let (held, is_held) = mpsc::channel();
+        runtime.spawn(hold(held));
+        runtime.block_on(settle());
+        let waker = Waker::from(Arc::new(WaitsInDrop(Mutex::new(is_held))));
+        let mut sleep = {
+            let _entered = runtime.enter();
+            Box::pin(heist::time::sleep(Duration::from_secs(3600)))
+        };
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        // The runtime has the last one.
+        drop(waker);
+        drop(runtime);
+        drop(sleep);
+    }
+}
+
+/// A closure that has not begun waits, when it is dropped, for the only task.
+#[test]
+fn t9_for_a_task_in_a_closure() {
+    for builder in
+        [&mut Builder::new_current_thread(), Builder::new_multi_thread().worker_threads(1)]
+    {
+        let runtime = builder.max_blocking_threads(1).enable_all().build().unwrap();
+        let (held, is_held) = mpsc::channel::<()>();
+        runtime.spawn(hold(held));
+        runtime.block_on(settle());
+        let (begun, begins) = mpsc::channel();
+        let (go, goes) = mpsc::channel::<()>();
+        runtime.spawn_blocking(move || {
+            begun.send(()).unwrap();
+            goes.recv().unwrap_err();
+        });
+        begins.recv().unwrap();
+        let waits = on_drop(move || {
+            assert!(is_held.recv().is_err());
+            drop(go);
+        });
+        runtime.spawn_blocking(move || drop(waits));
+        drop(runtime);
+    }
+}
+
+/// Deeper than drops are nested on one stack.
+#[test]
+fn t9_drops_that_wait_far_inside_of_each_other() {
+    for runtime in runtimes() {
+        let (count, handle) = (Arc::new(AtomicUsize::new(0)), runtime.handle().clone());
+        let counted = count.clone();
+        Place::Waiting.hold(&runtime, on_drop(move || descend(handle, 100, counted)));
+        drop(runtime);
+        assert_eq!(count.load(SeqCst), 101);
+    }
+}
+
+/// A drop on a worker's thread is in no task: it may drop another runtime, and wait for that.
+#[test]
+fn t9_for_another_runtime() {
+    let runtime = support::runtime(2);
+    for _ in 0..8 {
+        let inner = support::runtime(1);
+        let (done, is_done) = mpsc::channel::<()>();
+        inner.spawn(hold(done));
+        let held = on_drop(move || {
+            drop(inner);
+            assert!(is_done.recv().is_err());
+        });
+        runtime.spawn(hold(held));
+    }
+    runtime.block_on(settle());
+    drop(runtime);
+}
+
+/// M1: tasks that drops spawn count as spawned if they count as cancelled.
+#[test]
+fn m1_tasks_that_drops_spawn_leave_no_trace() {
+    fn spawn_next(handle: Handle, depth: usize) {
+        if depth > 0 {
+            let next = handle.clone();
+            let held = on_drop(move || spawn_next(next, depth - 1));
+            drop(handle.spawn(hold(held)));
+        }
+    }
+    let runtime = support::runtime(1);
+    let (metrics, handle) = (runtime.metrics(), runtime.handle().clone());
+    let (go, goes) = mpsc::channel::<()>();
+    let (begun, begins) = mpsc::channel();
+    let (last, is_last) = mpsc::channel::<()>();
+    let held = on_drop(move || {
+        spawn_next(handle, 300);
+        drop(last);
+    });
+    Place::Waiting.hold(&runtime, held);
+    let stuck = runtime.spawn(async move {
+        begun.send(()).unwrap();
+        goes.recv().unwrap_err();
+    });
+    begins.recv().unwrap();
+    runtime.shutdown_background();
+    is_last.recv().unwrap_err();
+    // One is in its poll, and of the others none is left when all have been cancelled.
+    while metrics.num_alive_tasks() > 1 {
+        thread::yield_now();
+    }
+    assert_eq!(metrics.num_alive_tasks(), 1);
+    drop(go);
+    let _ = wait(stuck);
 }

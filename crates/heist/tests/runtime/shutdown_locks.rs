@@ -215,3 +215,37 @@ fn t6_a_wake_up_does_not_drop_the_task() {
 fn t6_a_wake_up_does_not_drop_the_task_without_workers() {
     t6_a_wake_up_from_outside(&mut Builder::new_current_thread());
 }
+
+/// The same for a task that it pins to another worker.
+#[test]
+fn t6_a_poll_does_not_drop_a_task_that_it_pins_elsewhere() {
+    let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let (street, handle) = (Arc::new(Street::default()), runtime.handle().clone());
+    let (begun, begins) = mpsc::channel();
+    let (go, goes) = mpsc::channel::<()>();
+    let (let_go, stuck) = mpsc::channel::<()>();
+    let also_begun = begun.clone();
+    // The other worker has not ended when it is given the task.
+    runtime.handle().spawn_pinned_on(1, move || async move {
+        also_begun.send(()).unwrap();
+        stuck.recv().unwrap_err();
+    });
+    let here = street.clone();
+    runtime.handle().spawn_pinned_on(0, move || async move {
+        begun.send(()).unwrap();
+        goes.recv().unwrap();
+        let neighbour = Neighbour { street: here.clone() };
+        here.with_lock(|_| drop(handle.spawn_pinned_on(1, move || neighbour)));
+        drop(let_go);
+    });
+    (0..2).for_each(|_| begins.recv().unwrap());
+    let handle = runtime.handle().clone();
+    let dropped = thread::spawn(move || drop(runtime));
+    while !handle.spawn(pending::<()>()).is_finished() {
+        thread::yield_now();
+    }
+    go.send(()).unwrap();
+    dropped.join().unwrap();
+    assert_eq!(street.dropped.load(Ordering::SeqCst), 1);
+    assert_eq!(street.deadlocks.load(Ordering::SeqCst), 0);
+}

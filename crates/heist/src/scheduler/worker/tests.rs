@@ -63,6 +63,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         recorder: None,
         reactors: None,
         refuse: |_, task| drop(task),
+        outside_of_tasks: |drop| drop(),
         call_spare: |_, seat| stage().call_spare(seat).then_some(()).ok_or(NoThread::AllBusy),
         call_closer: |_| false,
     }
