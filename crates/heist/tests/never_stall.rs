@@ -558,3 +558,38 @@ fn a_spare_with_nothing_to_do_leaves_its_thread() {
     });
     assert_eq!(sum, 2);
 }
+
+/// F1: workers have stepped aside, and the last of them has a task; the one that sits has a task of its own
+/// that never waits, and looks at all of them, not at one that has nothing over and over again.
+#[test]
+fn f1_a_busy_worker_helps_whoever_has_something() {
+    let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let let_go: Vec<_> = (0..8)
+        .map(|_| {
+            let ((arrive, has_arrived), (let_go, wait)) = (mpsc::channel(), mpsc::channel::<()>());
+            runtime.spawn(async move {
+                block_in_place(|| {
+                    arrive.send(()).unwrap();
+                    wait.recv().unwrap_err();
+                });
+            });
+            has_arrived.recv().unwrap();
+            let_go
+        })
+        .collect();
+    let ends = is_over.clone();
+    runtime.spawn(async move {
+        while !ends.load(Ordering::SeqCst) {
+            task::yield_now().await;
+        }
+    });
+    let waits = runtime.spawn(async move {
+        let (sender, receiver) = mpsc::channel();
+        task::spawn(async move { sender.send(()).unwrap() });
+        block_in_place(|| receiver.recv().unwrap());
+    });
+    runtime.block_on(waits).unwrap();
+    is_over.store(true, Ordering::SeqCst);
+    drop(let_go);
+}

@@ -111,11 +111,13 @@ impl Search {
                 // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
                 let woken =
                     || remote.own.lifo.rob().map(|task| unsafe { Notified::from_ptr(task) });
-                let (task, count) = stolen.or_else(|| woken().map(|task| (task, 1)))?;
-                shared.stole(index, victim, count);
-                return Some(task);
+                if let Some((task, count)) = stolen.or_else(|| woken().map(|task| (task, 1))) {
+                    shared.stole(index, victim, count);
+                    return Some(task);
+                }
             }
         }
+        // Also if it is stuck and has nothing: it may be so for ever, and another one has something.
         let next = self.rng.below(workers);
         self.neighbour = (next, shared.remotes[next].own.tick.load(Ordering::Relaxed));
         None
