@@ -314,7 +314,7 @@ fn a_spare_beside_a_closure() {
     model.submit(&latch, true);
     let called = model.call(&latch, true);
     latch.wait();
-    assert_eq!(called, Ok(()), "one of two threads can be had");
+    assert!(called.is_ok(), "one of two threads can be had");
     assert_eq!(model.end(), (2, 0, 0));
 }
 
@@ -336,7 +336,7 @@ fn no_thread_for_a_spare() {
     let model = Model::new(1, NEVER, NEVER_FAILS);
     let latch = Latch::new(2);
     model.submit(&latch, true);
-    assert!(matches!(model.call(&latch, false), Err(NoThread::NotStarted(_))));
+    assert!(matches!(model.call(&latch, false), Err(NoThread::AllBusy)));
     latch.wait();
     assert_eq!(model.end(), (1, 0, 1));
 }
