@@ -64,7 +64,24 @@ pub mod runtime;
 mod scheduler;
 pub mod signal;
 mod stall;
-pub mod task;
+/// Spawning tasks, waiting for them, and cancelling them.
+pub mod task {
+    pub use crate::forkjoin::spawn_job;
+    #[doc(inline)]
+    pub use crate::runtime::join_set::JoinSet;
+    pub use crate::runtime::local_set::{LocalEnterGuard, LocalSet, spawn_local};
+    pub use crate::runtime::task_builder::Builder;
+    pub use crate::runtime::{block_in_place, spawn, spawn_blocking, spawn_pinned};
+    pub use crate::task_core::*;
+
+    /// A set of tasks, awaited in the order in which they end.
+    pub mod join_set {
+        pub use crate::runtime::join_set::{Builder, JoinSet};
+    }
+}
+// `task/` is the layer below the scheduler; the public module `task` also has what needs a runtime.
+#[path = "task/mod.rs"]
+mod task_core;
 pub mod time;
 mod tokio_parts;
 pub mod trace;

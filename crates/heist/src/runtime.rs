@@ -8,9 +8,15 @@ pub(crate) mod context;
 mod current_thread;
 mod global;
 mod handle;
+pub(crate) mod join_set;
+pub(crate) mod local_set;
 mod metrics;
 mod pinned;
 mod shutdown_error;
+mod spawn;
+pub(crate) mod task_builder;
+#[cfg(all(test, not(loom)))]
+mod tests;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
 mod trace;
@@ -24,6 +30,7 @@ pub use handle::Handle;
 pub use metrics::RuntimeMetrics;
 pub use pinned::spawn_pinned;
 pub use shutdown_error::is_rt_shutdown_err;
+pub use spawn::{spawn, spawn_blocking};
 
 pub use crate::env::SystemCall;
 pub use crate::metrics::{
@@ -35,11 +42,11 @@ pub use crate::stall::{StallCause, StallReport, Waiting};
 use crate::console::Console;
 use crate::env::{companion, log};
 use crate::scheduler::{Sysmon, one_after_the_other};
-use crate::task::{self, JoinHandle};
+use crate::task::JoinHandle;
 use current_thread::Driver;
 use std::future::Future;
 use std::io;
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -247,71 +254,6 @@ impl Drop for Runtime {
         sysmon.into_iter().for_each(|sysmon| _ = sysmon.join());
         blocking.join(own_thread);
     }
-}
-
-/// Runs a future on the current runtime; on a thread that is in none, on the global one.
-///
-/// The global runtime is started by the first call that needs it. It has a worker for each core,
-/// or as many as the environment variable `HEIST_WORKERS` says.
-///
-/// # Panics
-/// If the global runtime is needed and cannot be started, or `HEIST_WORKERS` is nonsense.
-#[track_caller]
-pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    if task::tracker::is_anywhere() {
-        return current_or_global().spawn(future);
-    }
-    let (task, join) = task::new(future, Location::caller());
-    if let Err(task) = context::try_submit(task) {
-        current_or_global().scheduler.submit(task);
-    }
-    join
-}
-
-/// Runs a closure that may block (files, locks, other programs, long computations) on a thread of
-/// its own, beside the workers.
-///
-/// There are as many threads as closures need at once, up to
-/// [`Builder::max_blocking_threads`]; beyond that closures wait for a thread, those that one thread
-/// spawned in that order.
-/// A thread is kept for a while ([`Builder::thread_keep_alive`]) and used again.
-///
-/// The closure is in the runtime but in no task: it may call `spawn`, and it may wait with
-/// [`Handle::block_on`]. [`JoinHandle::abort`] cancels it as long as it has not begun; once it
-/// runs nothing can stop it, and shutting down waits for it unless it is told otherwise. Shutting
-/// down cancels closures that wait because all threads there may be are taken. One that was
-/// accepted before and has a thread, though it be one that is only being started, runs. If no
-/// blocking thread exists and none can be started, the handle gets a [`JoinError`] with
-/// `is_cancelled`, whose `source` is the [`io::Error`] that says why; if there are some, the closure
-/// waits for one of them.
-///
-/// ```
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # rt.block_on(async {
-/// let sum = heist::task::spawn_blocking(|| {
-///     // A worker would run nothing else meanwhile. This thread has nothing else to run.
-///     std::thread::sleep(std::time::Duration::from_millis(1));
-///     (1..=1000u64).sum::<u64>()
-/// });
-/// assert_eq!(sum.await.unwrap(), 500_500);
-/// # });
-/// ```
-///
-/// # Panics
-/// If the calling thread is in no runtime.
-///
-/// [`JoinError`]: crate::task::JoinError
-#[track_caller]
-pub fn spawn_blocking<F, R>(closure: F) -> JoinHandle<R>
-where
-    F: FnOnce() -> R + Send + 'static,
-    R: Send + 'static,
-{
-    Handle::current_for("spawn_blocking").spawn_blocking(closure)
 }
 
 /// The number of the worker that runs the caller, from 0 on; `None` on a thread that is no worker.

@@ -101,4 +101,19 @@ fn shard(task: Id) -> MutexGuard<'static, Names> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// The first that ended is the first to be forgotten, however old the tasks are.
+    #[test]
+    fn the_names_of_those_that_ended_last_are_kept() {
+        keep_ended();
+        let mut names = Names::new();
+        let ids: Vec<_> = (0..=ENDED).map(|_| Id::next()).collect();
+        names.alive.extend(ids.iter().map(|id| (*id, "name".into())));
+        ids.iter().rev().for_each(|id| names.end(*id));
+        assert!(names.alive.is_empty());
+        assert!(names.ended.keys().eq(&ids[..ENDED]));
+        assert_eq!(names.order.len(), ENDED);
+    }
+}

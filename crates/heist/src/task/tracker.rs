@@ -154,6 +154,3 @@ impl Drop for Tracked {
         self.0.end();
     }
 }
-
-#[cfg(all(test, not(loom)))]
-mod tests;

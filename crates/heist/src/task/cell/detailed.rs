@@ -4,17 +4,17 @@
 //! future's code exists once.
 
 use super::{Cell, Header, Ran, VTable, displace, place};
-use crate::task::names::Name;
 use crate::task::tracker::Tracked;
 use crate::task::{Id, JoinError, Schedule};
+use crate::task_core::names::Name;
 use std::future::Future;
 use std::panic::Location;
 use std::ptr::NonNull;
 
 /// What is known of a task beside its id and where it was spawned.
-pub(in crate::task) struct Details {
-    pub(in crate::task) name: Option<Name>,
-    pub(in crate::task) tracked: Option<Tracked>,
+pub(in crate::task_core) struct Details {
+    pub(in crate::task_core) name: Option<Name>,
+    pub(in crate::task_core) tracked: Option<Tracked>,
 }
 
 #[repr(C)]
@@ -24,7 +24,7 @@ struct DetailedCell<F: Future, S: Schedule> {
 }
 
 /// As [`allocate`](super::allocate), with details.
-pub(in crate::task) fn allocate_detailed<F, S>(
+pub(in crate::task_core) fn allocate_detailed<F, S>(
     future: F,
     id: Id,
     spawned_at: &'static Location<'static>,

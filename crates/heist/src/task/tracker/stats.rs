@@ -73,12 +73,12 @@ impl Stats {
     }
 
     /// By whoever has made the task runnable, before anybody else can take it.
-    pub(in crate::task) fn woken(&self) {
+    pub(in crate::task_core) fn woken(&self) {
         self.woken.store(self.tracker.now() | QUEUED, Ordering::Relaxed);
     }
 
     /// By whoever has the right to run the task.
-    pub(in crate::task) fn poll_begins(&self) -> Poll {
+    pub(in crate::task_core) fn poll_begins(&self) -> Poll {
         let now = self.tracker.now();
         let woken = self.woken.load(Ordering::Relaxed) & !QUEUED;
         self.woken.store(woken, Ordering::Relaxed);
@@ -92,7 +92,7 @@ impl Stats {
     }
 
     /// By the one who began it. Only a task that is to run again is still his.
-    pub(in crate::task) fn poll_ends<T>(&self, poll: Poll, ran: &Ran<T>) {
+    pub(in crate::task_core) fn poll_ends<T>(&self, poll: Poll, ran: &Ran<T>) {
         let now = self.tracker.now();
         let took = now.saturating_sub(poll.began);
         self.tracker.poll_times.record(took);
@@ -109,7 +109,7 @@ impl Stats {
     }
 
     /// The task has ended: it leaves the table, if nobody has seen to that before.
-    pub(in crate::task) fn end(&self) {
+    pub(crate) fn end(&self) {
         if !self.has_ended.swap(true, Ordering::Relaxed) {
             self.tracker.remove(self.id, self.place);
         }

@@ -1,18 +1,18 @@
 //! Tasks: a future with its header and output, in one allocation.
 //!
-//! This module knows no worker and no queue. A task reaches its scheduler through `Schedule`
-//! only. The life of a task, and who may touch what and when, is told in `task/README.md`.
+//! This module knows no worker, no queue and no runtime. A task reaches its scheduler only through
+//! `Schedule`. `task/README.md` specifies the life of a task, and who may touch what and when.
+//!
+//! The crate calls this module `task_core`: `lib.rs` joins it with the parts of the API that need a
+//! runtime to the public module `task`.
 
-mod builder;
 mod cell;
 pub mod coop;
 mod error;
 mod id;
 mod join;
-pub mod join_set;
 mod list;
 mod local_key;
-mod local_set;
 pub(crate) mod memory;
 mod names;
 mod pinned;
@@ -25,21 +25,15 @@ mod yield_now;
 
 #[cfg(all(test, loom))]
 mod loom_tests;
-#[cfg(all(test, not(loom)))]
-mod tests;
 
-pub use builder::Builder;
 pub(crate) use cell::{Ran, TaskRef, is_cancelling};
 #[doc(no_inline)]
 pub use coop::{Unconstrained, consume_budget, unconstrained};
 pub use error::JoinError;
 pub use id::{Id, id, try_id};
 pub use join::{AbortHandle, JoinHandle};
-#[doc(inline)]
-pub use join_set::JoinSet;
 pub(crate) use list::TaskList;
 pub use local_key::{AccessError, LocalKey};
-pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub(crate) use names::{keep_ended, last_name_of, name_of};
 pub(crate) use pinned::{MadeHere, OnOneThread};
 pub use yield_now::yield_now;
@@ -54,9 +48,6 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tracker::Tracker;
-
-pub use crate::forkjoin::spawn_job;
-pub use crate::runtime::{block_in_place, spawn, spawn_blocking, spawn_pinned};
 
 /// The types of futures that are made here and rarely named.
 pub mod futures {
@@ -103,6 +94,18 @@ impl<S: Schedule> Notified<S> {
     /// is the caller's to give.
     unsafe fn from_raw(task: RawTask) -> Self {
         Notified { task, scheduler: PhantomData }
+    }
+
+    /// Does the first half of a wake-up: queues the task without handing it to its scheduler.
+    ///
+    /// # Safety
+    /// `waker` belongs to a waiting task that was allocated for `S`.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) unsafe fn half_woken(waker: &std::task::Waker) -> Self {
+        let task = RawTask(NonNull::new(waker.data().cast_mut().cast()).unwrap());
+        assert_eq!(task.header().state.notify_by_ref(), state::Notify::Schedule);
+        // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
+        unsafe { Notified::from_raw(task) }
     }
 
     fn into_task(self) -> RawTask {

@@ -1,11 +1,12 @@
-use super::*;
+//! What is tracked of tasks, from their spawn to their end.
+
 use crate::console::Config;
 use crate::runtime::{self, Runtime};
-use crate::task::{self, JoinHandle};
+use crate::task::tracker::{Stats, TaskState, Tracker, View};
+use crate::task::{self, Id, JoinHandle};
 use std::future::{Future, pending, poll_fn};
 use std::net::Ipv4Addr;
-use std::sync::Weak;
-use std::sync::mpsc;
+use std::sync::{Arc, Weak, mpsc};
 use std::task::{Poll, Waker};
 use std::thread;
 

@@ -73,7 +73,7 @@ where
 }
 
 #[track_caller]
-pub(in crate::task) fn spawn_with<F>(future: F, name: Option<&str>) -> JoinHandle<F::Output>
+pub(in crate::runtime) fn spawn_with<F>(future: F, name: Option<&str>) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,

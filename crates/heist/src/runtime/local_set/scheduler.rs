@@ -321,11 +321,8 @@ impl Drop for Turn<'_> {
 mod tests {
     use super::super::LocalSet;
     use super::*;
-    use crate::task::cell::{Header, RawTask};
-    use crate::task::state::Notify;
     use std::future::poll_fn;
     use std::pin::pin;
-    use std::ptr::NonNull;
     use std::rc::Rc;
     use std::task::{Context, Poll};
     use std::thread;
@@ -347,11 +344,8 @@ mod tests {
         assert!(pin!(set.run_until(std::future::pending::<()>())).poll(&mut cx).is_pending());
 
         let waker = kept.take().unwrap();
-        let task = RawTask(NonNull::new(waker.data().cast_mut().cast::<Header>()).unwrap());
-        // What a wake-up does first; the rest comes below.
-        assert_eq!(task.header().state.notify_by_ref(), Notify::Schedule);
-        // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
-        let notified = unsafe { Notified::<LocalScheduler>::from_raw(task) };
+        // SAFETY: (type) the waker of a task of this set.
+        let notified = unsafe { Notified::<LocalScheduler>::half_woken(&waker) };
         let scheduler = set.scheduler.clone();
         let slow = thread::spawn(move || {
             while !scheduler.remote().is_closing {

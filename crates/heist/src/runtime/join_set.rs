@@ -4,8 +4,10 @@
 //! the task's key into a queue. So a wake-up says who has ended, and taking an output is a matter
 //! of one queue and one handle, however many others there are.
 
-use super::{AbortHandle, Builder as TaskBuilder, Id, JoinError, JoinHandle, LocalSet, coop};
-use crate::runtime::Handle;
+use super::local_set::{LocalSet, spawn_local};
+use super::task_builder::Builder as TaskBuilder;
+use super::{Handle, spawn};
+use crate::task::{AbortHandle, Id, JoinError, JoinHandle, coop};
 use crate::trace::Resource;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -91,7 +93,7 @@ impl<T: 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.insert(super::spawn(task))
+        self.insert(spawn(task))
     }
 
     /// Runs a future on the runtime of `handle`, as a member of the set.
@@ -137,7 +139,7 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.insert(super::spawn_local(task))
+        self.insert(spawn_local(task))
     }
 
     /// Adds a task to `local_set`, and to this set.

@@ -1,11 +1,12 @@
 //! Spawning with a name.
 
-use super::{JoinHandle, LocalSet, local_set};
-use crate::runtime::{Handle, current_or_global};
+use super::local_set::{self, LocalSet};
+use super::{Handle, current_or_global};
+use crate::task::JoinHandle;
 use std::future::Future;
 use std::io;
 
-/// Spawns a task with more to be said about it than [`spawn`](super::spawn) can.
+/// Spawns a task with more to be said about it than [`spawn`](crate::task::spawn) can.
 ///
 /// The name is shown by the `Debug` of the task's handles and by reports. A task that has none
 /// pays nothing for those that do.
@@ -38,13 +39,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Runs a future on the current runtime; on a thread that is in none, on the global one, as
-    /// [`spawn`](super::spawn).
+    /// [`spawn`](crate::task::spawn).
     ///
     /// # Errors
     /// None at present; the signature is Tokio's.
     ///
     /// # Panics
-    /// As [`spawn`](super::spawn).
+    /// As [`spawn`](crate::task::spawn).
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
@@ -75,7 +76,7 @@ impl<'a> Builder<'a> {
     /// None at present; the signature is Tokio's.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, as [`spawn_blocking`](super::spawn_blocking).
+    /// If the calling thread is in no runtime, as [`spawn_blocking`](crate::task::spawn_blocking).
     #[track_caller]
     pub fn spawn_blocking<F, R>(self, function: F) -> io::Result<JoinHandle<R>>
     where
@@ -107,7 +108,7 @@ impl<'a> Builder<'a> {
     /// None at present; the signature is Tokio's.
     ///
     /// # Panics
-    /// If the calling thread is in no set, as [`spawn_local`](super::spawn_local).
+    /// If the calling thread is in no set, as [`spawn_local`](crate::task::spawn_local).
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where

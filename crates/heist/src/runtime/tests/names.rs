@@ -1,6 +1,7 @@
-use super::*;
+//! Names of tasks, from their spawn to their end.
+
 use crate::runtime::{self, Runtime};
-use crate::task::{self, Builder, JoinHandle, LocalSet};
+use crate::task::{self, Builder, Id, JoinHandle, LocalSet, name_of};
 use std::future::{pending, poll_fn};
 use std::panic::Location;
 use std::sync::mpsc;
@@ -183,17 +184,4 @@ fn a_runnable_task_says_who_it_is() {
     let id = task.id();
     drop((task, join));
     assert_eq!(name(id), None);
-}
-
-/// The first that ended is the first to be forgotten, however old the tasks are.
-#[test]
-fn the_names_of_those_that_ended_last_are_kept() {
-    keep_ended();
-    let mut names = Names::new();
-    let ids: Vec<_> = (0..=ENDED).map(|_| Id::next()).collect();
-    names.alive.extend(ids.iter().map(|id| (*id, "name".into())));
-    ids.iter().rev().for_each(|id| names.end(*id));
-    assert!(names.alive.is_empty());
-    assert!(names.ended.keys().eq(&ids[..ENDED]));
-    assert_eq!(names.order.len(), ENDED);
 }

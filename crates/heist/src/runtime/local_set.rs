@@ -13,8 +13,8 @@ mod scheduler;
 pub(super) use context::spawn_with;
 pub use context::{LocalEnterGuard, spawn_local};
 
-use super::JoinHandle;
-use crate::runtime::Runtime;
+use super::Runtime;
+use crate::task::JoinHandle;
 use pin_project_lite::pin_project;
 use scheduler::LocalScheduler;
 use std::fmt;
