@@ -29,8 +29,6 @@ pub(crate) const DEQUE_BOTTOM_NOT_REREAD: Canary = Canary::new("deque bottom not
 pub(crate) const DEQUE_ACKNOWLEDGED_LATE: Canary = Canary::new("deque acknowledged late");
 /// An owner that has lowered the flag, and then finds nothing left to answer with, does not raise it again.
 pub(crate) const DEQUE_LEFT_UNANSWERED: Canary = Canary::new("deque left unanswered");
-/// An open owner takes what it pops without exchanging the split word.
-pub(crate) const DEQUE_OPEN_UNEXCHANGED: Canary = Canary::new("deque open unexchanged");
 /// An owner that moves the split, and lowers the flag, leaves its own word for it where it was.
 pub(crate) const DEQUE_SPLIT_UNFOLLOWED: Canary = Canary::new("deque split unfollowed");
 /// The deque's owner reuses a slot that a thief is still copying.

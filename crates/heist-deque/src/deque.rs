@@ -10,8 +10,8 @@
 //!
 //! | operation | cost | atomic read-modify-writes |
 //! |---|---|---|
-//! | [`Owner::push`] | O(1), amortised over growth | none; 3 when somebody has asked, 1 while the owner is open |
-//! | [`Owner::pop`] | O(1) | none; 3 when somebody has asked, 2 or 3 to take back from the public part, 1 while the owner is open |
+//! | [`Owner::push`] | O(1), amortised over growth | none; 3 when somebody has asked |
+//! | [`Owner::pop`] | O(1) | none; 3 when somebody has asked, 2 to take back from the public part |
 //! | [`Stealer::steal`] | O(1) | 1, and 1 more for the last that is public; up to 5 and one process-wide barrier when nothing is public |
 //! | [`Stealer::steal_batch_into`] | O(items stolen) | as `steal` |
 //! | `len`, `is_empty` | O(1) | none |
@@ -71,7 +71,6 @@ mod buffer;
 mod calm;
 mod hand;
 mod nobody;
-mod openness;
 mod own;
 mod owner;
 mod shared;

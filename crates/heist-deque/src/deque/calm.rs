@@ -8,19 +8,17 @@ const ASKED: u64 = 1 << 59;
 const FENCED: u64 = 1 << 60;
 const BELL: u64 = 1 << 61;
 const NUDGED: u64 = 1 << 62;
-const MISSED: u64 = 1 << 63;
 
 /// A position and notes in one word: a push or a pop looks at it once, by one comparison. Items at and after the position
 /// are the owner's own; a note makes the word greater than every position.
 ///
 /// | bits | |
 /// |---|---|
-/// | 0..59 | the split, where the owner last put it when it was not open; the owner alone moves it |
+/// | 0..59 | the split, where the owner last put it; the owner alone moves it |
 /// | 59 | ASKED: something should be public. Raised by anybody, lowered by the owner: while it is up, the owner takes nothing without exchanging the split word |
 /// | 60 | FENCED: the owner's side of the barrier is a fence; never changes |
 /// | 61 | BELL: somebody wants to hear of what is pushed. Raised by anybody, lowered by the owner |
 /// | 62 | NUDGED: the same, by somebody who does not mind if he is not heard |
-/// | 63 | MISSED: a thief has waited for an answer in vain, and exposed. Lowered by the owner, with the next push |
 ///
 /// All Relaxed: the barrier of a push or a pop orders it, or the split word (Q7).
 pub(super) struct Calm(AtomicU64);
@@ -51,8 +49,9 @@ impl Calm {
         position >= self.load() & (POSITION | ASKED)
     }
 
-    /// The owner has moved the split, from where *calm* has it.
-    pub(super) fn follow(&self, from: u64, to: u64) {
+    /// The owner has moved the split.
+    pub(super) fn follow(&self, to: u64) {
+        let from = self.load() & POSITION;
         if from != to {
             // Others raise notes meanwhile; the difference leaves those alone.
             self.0.fetch_add(to.wrapping_sub(from), Ordering::Relaxed);
@@ -68,20 +67,6 @@ impl Calm {
     /// A thief asks, or the owner in its place.
     pub(super) fn ask(&self) {
         self.raise(ASKED);
-    }
-
-    /// A thief has waited in vain, and exposed.
-    pub(super) fn miss(&self) {
-        self.raise(MISSED);
-    }
-
-    /// Whether one has since the last time.
-    pub(super) fn take_missed(&self) -> bool {
-        let is_up = self.load() & MISSED != 0;
-        if is_up {
-            self.0.fetch_and(!MISSED, Ordering::Relaxed);
-        }
-        is_up
     }
 
     /// The owner will exchange the split word next, or raise the note again, and takes nothing before. In this order: a
@@ -138,19 +123,14 @@ mod tests {
         assert!(calm.reaches(7) && !calm.reaches(6));
         calm.ask();
         assert!(calm.is_asked() && !calm.reaches(POSITION), "a note is above every position");
-        calm.follow(7, 3);
+        calm.follow(3);
         assert!(calm.is_asked() && !calm.is_own(3));
         assert!(calm.ring() && !calm.ring());
-        calm.follow(3, 9);
+        calm.follow(9);
         calm.acknowledge();
         assert!(!calm.is_asked() && calm.is_rung() && calm.is_own(9) && !calm.is_own(8));
         calm.hush();
         assert!(!calm.is_rung() && calm.reaches(9) && !calm.reaches(8));
-        calm.ask();
-        calm.miss();
-        assert!(calm.is_asked() && calm.take_missed() && !calm.take_missed());
-        calm.acknowledge();
-        assert!(calm.reaches(9));
         assert!(!Calm::new(1, Barrier::Fence).reaches(2), "there is always a fence to mind");
     }
 }

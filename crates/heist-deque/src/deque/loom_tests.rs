@@ -68,35 +68,6 @@ fn pops_and_pushes_under_a_thief() {
     account(owner, taken, 3);
 }
 
-/// A thief was missed before: the owner lays out what it pushes, and pops beside another.
-fn an_open_owner_pops_under_a_thief() {
-    let mut owner = deque(4, 0..1);
-    let mut taken: Vec<u32> = owner.stealer().steal().success().into_iter().collect();
-    owner.push(1);
-    let thief = thief(owner.stealer(), 1);
-    taken.extend(owner.pop());
-    taken.extend(thief.join().unwrap());
-    account(owner, taken, 2);
-}
-
-/// The same, with pushes until it is not open any more: then a pop takes what is private without an exchange.
-fn an_open_owner_closes_under_a_thief() {
-    let mut owner = deque(4, 0..1);
-    let mut taken: Vec<u32> = owner.stealer().steal().success().into_iter().collect();
-    owner.push(1);
-    taken.extend(owner.pop());
-    let thief = thief(owner.stealer(), 1);
-    owner.push(2);
-    assert!(owner.is_open());
-    // Not any more, unless the thief was missed.
-    owner.push(3);
-    taken.extend(owner.pop());
-    taken.extend(thief.join().unwrap());
-    (4..7).for_each(|item| owner.push(item));
-    assert!(!owner.is_open());
-    account(owner, taken, 7);
-}
-
 /// The owner empties the deque and fills it again while a thief is about to expose.
 fn refill_under_a_thief() {
     let mut owner = deque(2, 0..1);
@@ -207,25 +178,9 @@ fn loom_q7_pops_and_pushes_beside_a_thief() {
 }
 
 #[test]
-fn loom_q1_what_an_open_owner_pops_goes_to_one() {
-    loom::model(an_open_owner_pops_under_a_thief);
-}
-
-#[test]
-fn loom_q1_what_an_open_owner_leaves_goes_to_one() {
-    loom::model(an_open_owner_closes_under_a_thief);
-}
-
-#[test]
 #[should_panic(expected = "not exactly once")]
 fn loom_canary_split_unfollowed() {
-    canary::DEQUE_SPLIT_UNFOLLOWED.model(an_open_owner_closes_under_a_thief);
-}
-
-#[test]
-#[should_panic(expected = "not exactly once")]
-fn loom_canary_popped_unexchanged() {
-    canary::DEQUE_OPEN_UNEXCHANGED.model(an_open_owner_pops_under_a_thief);
+    canary::DEQUE_SPLIT_UNFOLLOWED.model(shared_under_a_thief);
 }
 
 #[test]

@@ -2,29 +2,18 @@
 
 use super::buffer::Buffer;
 use super::hand::{Hand, Mark, Pushed};
-use super::openness::Openness;
-use super::shared::{Shared, all, share};
+use super::shared::{Shared, share};
 use super::split::Split;
 use super::stealer::Stealer;
 use crate::canary;
 use crate::slot::Slot;
 use heist_sync::Arc;
 use heist_sync::Barrier;
-use std::{fmt, mem};
-
-/// After a theft the owner lays something out so often once it has taken back all that was public: about as often as costs it what the barrier of one
-/// thief that finds nothing does. Guessed.
-const RESTOCKS: u32 = 64;
+use std::fmt;
 
 /// The one handle that pushes to and pops from a deque. See the [module](super) for its life.
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
-    /// Where it last put the split, when it was not open; *calm* follows it.
-    split: u64,
-    /// Where the top was when it last took back all that was public, and how often it will lay out something else, if nobody steals.
-    robbed_at: u32,
-    restocks: u32,
-    openness: Openness,
 }
 
 impl<T> Owner<T> {
@@ -47,13 +36,7 @@ impl<T> Owner<T> {
     /// A deque whose positions start at `position`: tests start it before the wrap-around, and
     /// with either barrier.
     pub(super) fn starting_at(capacity: usize, position: u64, barrier: Barrier) -> Self {
-        Owner {
-            shared: Arc::new(Shared::starting_at(capacity, position, barrier)),
-            split: position,
-            robbed_at: position as u32,
-            restocks: 0,
-            openness: Openness::new(),
-        }
+        Owner { shared: Arc::new(Shared::starting_at(capacity, position, barrier)) }
     }
 
     /// What pushes and takes back here, to be kept where it is found faster than the owner.
@@ -76,12 +59,6 @@ impl<T> Owner<T> {
     #[cfg(all(test, not(loom)))]
     pub(super) fn public(&self) -> u32 {
         self.shared.split.load().public()
-    }
-
-    /// Whether it lays out all that it pushes.
-    #[cfg(test)]
-    pub(super) fn is_open(&self) -> bool {
-        self.openness.is_open()
     }
 
     /// How many items there are; thieves may take some before the caller looks at it.
@@ -125,12 +102,6 @@ impl<T> Owner<T> {
     /// There is something to mind after a push: a thief that has asked, perhaps. Whether the bell rings, or somebody has nudged.
     #[cold]
     pub fn attend(&mut self) -> bool {
-        self.openness.push();
-        if self.shared.own.calm.take_missed() {
-            self.openness.begin();
-            // While it is open the note stays up: each push comes here, and nothing is taken without an exchange (Q1).
-            self.share_next();
-        }
         if self.shared.own.calm.is_asked() {
             self.lay_out();
         }
@@ -229,20 +200,11 @@ impl<T> Owner<T> {
                 self.shared.own.set_bottom(bottom);
                 return None;
             }
-            // Half of what is left goes to a thief that has asked, or all, if it was not answered; if nothing is, the next push answers.
+            // Half of what is left goes to a thief that has asked; if nothing is left, the next push answers.
             // Taking back half of what is public spreads the cost of one exchange over many pops.
-            let stays_open = self.openness.is_open();
-            let answers = asked && len > 1 && !stays_open;
-            let public = match (stays_open, answers) {
-                (true, _) => all(len - 1),
-                (false, true) => share(len - 1),
-                (false, false) => split.public() / 2,
-            };
-            let goes_without = stays_open && canary::DEQUE_OPEN_UNEXCHANGED.sings();
-            if goes_without || self.move_split(split, public, answers) {
-                if public == 0 && self.restocks(split.top()) {
-                    self.share_next();
-                }
+            let answers = asked && len > 1;
+            let public = if answers { share(len - 1) } else { split.public() / 2 };
+            if self.move_split(split, public, answers) {
                 return Some(self.take(last));
             }
         }
@@ -261,25 +223,15 @@ impl<T> Owner<T> {
         self.shared.own.calm.ask();
     }
 
-    /// A thief has asked, or may: makes the older half public, or all if the owner is open.
+    /// A thief has asked, or may: makes the older half public.
     fn lay_out(&mut self) {
         loop {
             let split = self.shared.split.load();
-            let len = self.shared.len_from(split.top());
-            let stays_open = self.openness.is_open();
-            let public = if stays_open { all(len) } else { share(len) };
-            if self.move_split(split, public, !stays_open) {
+            let public = share(self.shared.len_from(split.top()));
+            if self.move_split(split, public, true) {
                 return;
             }
         }
-    }
-
-    /// Nothing is public any more, and the top is there. Whether a thief was here lately, so that the next is expected.
-    fn restocks(&mut self, top: u32) -> bool {
-        let left =
-            if mem::replace(&mut self.robbed_at, top) == top { self.restocks } else { RESTOCKS };
-        self.restocks = left.saturating_sub(1);
-        left > 0
     }
 
     /// Tries to leave the `public` oldest items public and the rest private.
@@ -289,15 +241,8 @@ impl<T> Owner<T> {
         }
         let moved = split.sharing(public);
         let won = self.shared.split.replace(split, moved);
-        let is_open = self.openness.is_open();
-        debug_assert!(
-            !is_open || self.shared.own.calm.is_asked(),
-            "it would take what others may take"
-        );
-        // While it is, the note is up, and says more than the position below it would.
-        if won && !is_open && !canary::DEQUE_SPLIT_UNFOLLOWED.sings() {
-            let to = self.shared.whole(moved.split());
-            self.shared.own.calm.follow(mem::replace(&mut self.split, to), to);
+        if won && !canary::DEQUE_SPLIT_UNFOLLOWED.sings() {
+            self.shared.own.calm.follow(self.shared.whole(moved.split()));
         }
         if answers && canary::DEQUE_ACKNOWLEDGED_LATE.sings() {
             self.shared.own.calm.acknowledge();

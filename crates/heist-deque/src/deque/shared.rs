@@ -63,11 +63,6 @@ pub(super) fn share(len: u32) -> u32 {
     len.div_ceil(2).min(MAX_PUBLIC)
 }
 
-/// How many of `len` items an owner that is open makes public.
-pub(super) fn all(len: u32) -> u32 {
-    len.min(MAX_PUBLIC)
-}
-
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         if model_has_failed() {

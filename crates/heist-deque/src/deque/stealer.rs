@@ -156,7 +156,6 @@ impl<T> Stealer<T> {
         if !self.shared.split.replace(split, exposed) {
             return Steal::Retry;
         }
-        self.shared.own.calm.miss();
         Steal::Success(exposed)
     }
 }
