@@ -3,7 +3,7 @@
 use self::thrift::Thrift;
 use super::credit::Credit;
 use super::{Entered, Local, Step, Worker};
-use crate::env::{Clock, Parker, turns};
+use crate::env::{Parker, turns};
 use crate::scheduler::arena::Arena;
 use crate::scheduler::jobs::{self, Job, Origin};
 use crate::scheduler::shared::{Scheduler, Shared};
@@ -12,20 +12,12 @@ use heist_deque::deque::{self, Mark, Pushed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 mod thrift;
 mod waiting;
 
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
-
-/// After so long a worker that has done with a call from outside, and has something else to do, lets other threads run before: its caller,
-/// which it has woken, and all that the kernel does not give its core to before the next tick. Guessed: so long a yield does not show. In `mixed`, where such a thread
-/// sends requests, they came in bursts otherwise. With nothing else to do it rests, and lingers before it yields; then it lets others run before the next call, but only if tasks come as well.
-/// (`tick_outside` takes twice the time if it yields there without need: for the kernel, who yields has had its share, though nobody came.)
-const STINT: Duration = Duration::from_micros(200);
 
 /// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often and nobody has gone to sleep meanwhile: what that costs is about what it costs to
 /// ring it anew, by a call of the kernel. Guessed.
@@ -53,10 +45,6 @@ pub(super) struct Jobs {
     was_stolen: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
-    /// When it last let other threads run between a call from outside and what is next.
-    let_others_at: Cell<Clock>,
-    /// How often a seat had been lent when it last looked.
-    lendings: Cell<u32>,
     /// Whether it has gone on to one more job since its own seat was.
     pub(super) has_gone_on: Cell<bool>,
 }
@@ -76,8 +64,6 @@ impl Jobs {
             ended_at: Cell::new(0),
             was_stolen: Cell::new(false),
             is_on_detour: Cell::new(false),
-            let_others_at: Cell::new(Clock::now()),
-            lendings: Cell::new(0),
             has_gone_on: Cell::new(false),
         }
     }
@@ -369,35 +355,10 @@ impl Local {
         // Mostly there is none.
         let own = if self.has_own_jobs() { self.pop_job() } else { None };
         let own = own.or_else(|| self.next_call()).map(|job| (job, Origin::Here));
-        let is_call = own.is_none();
-        if is_call && !self.scheduler.jobs.is_empty() {
-            self.let_others_run(|| self.do_tasks_come());
-        }
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
         self.run_between_tasks(job, origin);
-        if is_call {
-            self.let_others_run(|| self.scheduler.has_work());
-        }
         true
-    }
-
-    /// Whether tasks have come beside the jobs since it was last asked.
-    fn do_tasks_come(&self) -> bool {
-        // Relaxed: a hint, and nothing else is told by it.
-        let lendings = self.scheduler.lendings.load(Ordering::Relaxed);
-        self.jobs.lendings.replace(lendings) != lendings
-    }
-
-    /// Once in a while, between a call from outside and what is next, if there is reason to.
-    fn let_others_run(&self, is_reason: impl FnOnce() -> bool) {
-        let now = Clock::now();
-        if now.since(self.jobs.let_others_at.get()) >= STINT && is_reason() {
-            self.jobs.let_others_at.set(now);
-            // Nobody else is woken while it counts as searching, and it may not come to that for a while (L1).
-            self.found();
-            std::thread::yield_now();
-        }
     }
 
     /// It is the turn of jobs, though tasks wait. If there is none here it takes one from another worker, who may be stuck:
