@@ -109,7 +109,7 @@ fn wait_at_work(
             looks += 1;
             continue;
         }
-        if !local.hold_back(|| is_over() || local.has_more_urgent()) && is_over() {
+        if !local.back_off(|| is_over() || local.has_more_urgent()) && is_over() {
             break;
         }
         match local.step_while_waiting() {
@@ -143,7 +143,7 @@ pub(super) fn leapfrog(local: &Local, stolen: &Head, is_last_look: bool) -> Opti
             true => local.has_more_urgent(),
             false => local.is_called(),
         };
-        if !local.hold_back(|| stolen.latch.is_set() || has_reason()) {
+        if !local.back_off(|| stolen.latch.is_set() || has_reason()) {
             return None;
         }
         let detours = local.detours_of(thief)?;

@@ -337,7 +337,7 @@ impl Local {
             return end;
         }
         // Before it counts as searching: nobody is disturbed meanwhile, and others can be woken.
-        if !self.hold_back_from_search() {
+        if !self.back_off_from_search() {
             // Back to what comes first (W1).
             return Step::Ran;
         }

@@ -1,6 +1,6 @@
 //! A worker's jobs: its deque, and when jobs have their turn.
 
-use self::thrift::Thrift;
+use self::backoff::Backoff;
 use super::credit::Credit;
 use super::{Entered, Local, Step, Worker};
 use crate::env::{Parker, turns};
@@ -13,7 +13,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
 
-mod thrift;
+mod backoff;
 mod waiting;
 
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
@@ -29,7 +29,7 @@ pub(super) struct Jobs {
     /// Where those of them lie that are of scopes.
     arena: Arena,
     credit: Credit,
-    thrift: Thrift,
+    backoff: Backoff,
     /// For how many pushes the bell has rung for nobody since a worker went to sleep, and how often one had.
     false_alarms: Cell<u32>,
     alarmed_at: Cell<u32>,
@@ -55,7 +55,7 @@ impl Jobs {
             deque: UnsafeCell::new(deque),
             arena: Arena::new(),
             credit: Credit::new(),
-            thrift: Thrift::new(),
+            backoff: Backoff::new(),
             false_alarms: Cell::new(0),
             alarmed_at: Cell::new(0),
             until_turn: Cell::new(TASKS_PER_JOB),

@@ -162,7 +162,7 @@ impl Local {
     /// a sleep costs a call, and so would this: there they are rare.
     pub(super) fn count_on_others(&self, away: impl FnOnce()) {
         let (shared, idle) = (&self.scheduler, &self.scheduler.idle);
-        let may_leave = self.shares_core.get() && !self.is_thrifty();
+        let may_leave = self.shares_core.get() && !self.is_backing_off();
         if may_leave && idle.is_any_idle() && !idle.is_sleep_dear() {
             idle.while_away(|| shared.has_work(), away);
             // Meanwhile those at jobs may have found that nobody is free.

@@ -16,16 +16,13 @@ impl Local {
         }
         self.counters.jobs.add(1);
         let victim = origin.victim().filter(|victim| *victim != self.index);
-        let weighed = victim.filter(|_| job.is_framed());
+        let timed = victim.filter(|_| job.is_framed());
         if victim.is_some() {
             self.counters.stolen_jobs.add(1);
             // Who waits for it will come for what it divides into.
             self.with_deque(deque::Owner::share_next);
-            match weighed {
-                Some(victim) => {
-                    self.jobs.thrift.begin(self.scheduler.remotes[victim].jobs.is_empty());
-                }
-                None => self.jobs.thrift.begin_other(),
+            if let Some(victim) = timed {
+                self.jobs.backoff.begin(self.scheduler.remotes[victim].jobs.is_empty());
             }
         }
         let scribe = self.scribe.as_ref();
@@ -34,8 +31,8 @@ impl Local {
         });
         job.run(Some(self), origin);
         scribe.inspect(|scribe| scribe.note(EventKind::JobEnd));
-        if weighed.is_some() {
-            self.jobs.thrift.weigh();
+        if timed.is_some() {
+            self.jobs.backoff.end();
         }
     }
 

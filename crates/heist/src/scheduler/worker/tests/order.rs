@@ -530,14 +530,14 @@ fn w1_what_comes_before_jobs_ends_a_pause_of_thieves() {
     let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
     let stage = &*stage;
     stage.in_step(0, |local| {
-        assert!(local.hold_back_from_search());
+        assert!(local.back_off_from_search());
         local.steal_crumb(&clock);
-        assert!(local.hold_back_from_search(), "nothing has come meanwhile");
+        assert!(local.back_off_from_search(), "nothing has come meanwhile");
         local.steal_crumb(&clock);
         // To its own slot.
         drop(stage.spawn(async {}));
-        assert!(!local.hold_back_from_search());
-        assert!(local.hold_back_from_search(), "once");
+        assert!(!local.back_off_from_search());
+        assert!(local.back_off_from_search(), "once");
     });
 }
 
@@ -549,7 +549,7 @@ fn a_run_ends_where_its_thief_has_to_hold_back() {
     stage.in_step(0, |local| {
         local.steal_crumb(&clock);
         assert!(local.steal_next_of(1).is_none());
-        assert!(local.hold_back_from_search());
+        assert!(local.back_off_from_search());
         let job = local.steal_next_of(1).unwrap();
         local.run_job(job, Origin::Stolen(1));
     });
