@@ -70,7 +70,6 @@
 mod buffer;
 mod calm;
 mod hand;
-mod nobody;
 mod own;
 mod owner;
 mod shared;
@@ -83,6 +82,5 @@ mod loom_tests;
 mod wrap_tests;
 
 pub use hand::{Hand, Mark, Pushed};
-pub use nobody::Nobody;
 pub use owner::Owner;
 pub use stealer::Stealer;

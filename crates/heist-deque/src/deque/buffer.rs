@@ -32,12 +32,6 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Where nothing is put.
-    #[cfg(not(loom))]
-    pub(super) const fn nowhere() -> Self {
-        Buffer { slots: NonNull::dangling(), copied: NonNull::dangling(), mask: 0 }
-    }
-
     /// # Safety
     /// Allocated with this capacity, once, and nobody is left to read it.
     unsafe fn free(self) {

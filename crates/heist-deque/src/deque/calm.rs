@@ -32,12 +32,6 @@ impl Calm {
         Calm(AtomicU64::new(split | note))
     }
 
-    /// Where there is nobody to mind anything.
-    #[cfg(not(loom))]
-    pub(super) const fn nobodys() -> Self {
-        Calm(AtomicU64::new(0))
-    }
-
     /// Whether there is nothing to mind about the item at `position`: it is the owner's own, and there is no note.
     #[inline(always)]
     pub(super) fn reaches(&self, position: u64) -> bool {

@@ -3,7 +3,7 @@
 use super::buffer::Buffer;
 use super::own::Own;
 use heist_sync::Barrier;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 /// An [owner](super::Owner)'s hand: one pointer, to be kept where it is found faster than the owner is.
 pub struct Hand<T>(NonNull<Own<T>>);
@@ -16,7 +16,7 @@ pub enum Pushed<T> {
     Calmly,
     /// It is there, and the deque has to be [attended](super::Owner::attend) to.
     Noted,
-    /// There is no room, and it has to be [pushed](super::Owner::push), unless the hand is [nobody's](super::Nobody).
+    /// There is no room, and it has to be [pushed](super::Owner::push), by the owner.
     Not(T),
 }
 
@@ -49,21 +49,14 @@ impl<T> Copy for Hand<T> {}
 impl<T> Hand<T> {
     /// To what the owner looks at.
     #[inline(always)]
-    pub(super) const fn of(own: &Own<T>) -> Self {
-        // SAFETY: (type) a reference is not null.
-        Hand(unsafe { NonNull::new_unchecked(ptr::from_ref(own).cast_mut()) })
-    }
-
-    /// To nothing.
-    #[cfg(loom)]
-    pub(super) const fn dangling() -> Self {
-        Hand(NonNull::dangling())
+    pub(super) fn of(own: &Own<T>) -> Self {
+        Hand(NonNull::from(own))
     }
 
     /// As [`Owner::mark`](super::Owner::mark).
     ///
     /// # Safety
-    /// The owner is alive, and the caller could borrow it exclusively now; or it is [nobody's](super::Nobody).
+    /// The owner is alive, and the caller could borrow it exclusively now.
     #[inline(always)]
     pub unsafe fn mark(self) -> Mark {
         // SAFETY: (Q2) the owner keeps it alive, as the caller promises.
@@ -94,7 +87,7 @@ impl<T> Hand<T> {
     /// As [`Owner::take_back`](super::Owner::take_back).
     ///
     /// # Safety
-    /// As for [`mark`](Self::mark), and if it is [nobody's](super::Nobody), with no mark but its own.
+    /// As for [`mark`](Self::mark).
     #[inline(always)]
     pub unsafe fn take_back(self, Mark(last): Mark) -> bool {
         // SAFETY: (Q2) the owner keeps it alive, as the caller promises.

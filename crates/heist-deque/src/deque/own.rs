@@ -42,21 +42,6 @@ impl<T> Own<T> {
         }
     }
 
-    /// Of no deque: there is no room, and nothing in it.
-    #[cfg(not(loom))]
-    pub(super) const fn nobodys() -> Self {
-        let place = Place {
-            bottom: AtomicU64::new(0),
-            limit: Cell::new(0),
-            buffer: Cell::new(Buffer::nowhere()),
-        };
-        Own {
-            place: CachePadded::new(place),
-            calm: CachePadded::new(Calm::nobodys()),
-            barrier: Barrier::Process,
-        }
-    }
-
     /// The position after the newest item, for the owner alone.
     #[inline(always)]
     pub(super) fn bottom(&self) -> u64 {

@@ -133,7 +133,7 @@ where
 /// `has_moved`: the caller was on another thread.
 ///
 /// # Safety
-/// It is the hand of this thread's worker, or nobody's if there is none.
+/// It is the hand of this thread's worker, or [`Hand::NONE`] if there is none.
 #[inline(always)]
 unsafe fn join_here<A, B, RA, RB>(hand: Hand, a: A, b: B, has_moved: bool) -> (RA, RB)
 where
@@ -177,7 +177,7 @@ where
             true
         }
         (None, pushed) => {
-            debug_assert!(matches!(pushed, Pushed::Not(_)), "nobody's hand has no room");
+            debug_assert!(matches!(pushed, Pushed::Not(_)), "without a worker nothing is pushed");
             false
         }
     });

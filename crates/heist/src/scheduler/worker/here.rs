@@ -7,8 +7,8 @@ use std::ptr;
 
 thread_local! {
     static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
-    /// That worker's hand, or nobody's: what a join needs, without a way by the worker.
-    static HAND: Cell<Hand> = const { Cell::new(Hand::nobodys()) };
+    /// That worker's hand, if there is a worker: what a join needs, without a load of the worker.
+    static HAND: Cell<Hand> = const { Cell::new(Hand::NONE) };
 }
 
 /// Its address, or null.
@@ -23,7 +23,7 @@ pub(super) fn address() -> *const Local {
 /// Null, or of a worker that lives, and stays where it is, until something else is set.
 pub(super) unsafe fn replace(local: *const Local) -> *const Local {
     // SAFETY: (W2) alive, as the caller promises.
-    let hand = unsafe { local.as_ref() }.map_or(Hand::nobodys(), Local::hand);
+    let hand = unsafe { local.as_ref() }.map_or(Hand::NONE, Local::hand);
     let _ = HAND.try_with(|here| here.set(hand));
     LOCAL.try_with(|here| here.replace(local)).unwrap_or(ptr::null())
 }
@@ -47,8 +47,8 @@ pub(crate) unsafe fn here<'a>() -> &'a Local {
     unsafe { &*local }
 }
 
-/// The hand of the worker of this thread; nobody's, if it has none or that has stepped aside.
+/// The hand of this thread's worker; [`Hand::NONE`] if it has none, or that has stepped aside.
 #[inline(always)]
 pub(crate) fn hand_here() -> Hand {
-    HAND.try_with(Cell::get).unwrap_or(Hand::nobodys())
+    HAND.try_with(Cell::get).unwrap_or(Hand::NONE)
 }

@@ -69,26 +69,27 @@ impl Jobs {
     }
 }
 
-/// What a worker pushes jobs with and takes them back: one pointer, for joins, of which there are many.
+/// Pushes to the job deque of this thread's worker, and takes back from it. It is one pointer, null on
+/// a thread without a worker, so that a join need not load the worker first.
 #[derive(Clone, Copy)]
-pub(crate) struct Hand(deque::Hand<Job>);
-
-static NOBODY: deque::Nobody<Job> = deque::Nobody::new();
+pub(crate) struct Hand(Option<deque::Hand<Job>>);
 
 impl Hand {
-    /// Of no worker. What is pushed with it comes back.
-    pub(super) const fn nobodys() -> Self {
-        Hand(NOBODY.hand())
-    }
+    /// For a thread without a worker: what is pushed comes back.
+    pub(super) const NONE: Hand = Hand(None);
 
     /// Where the next job will be.
     ///
     /// # Safety
-    /// The worker is that of this thread, and has not stepped aside; or it is nobody's.
+    /// The worker is that of this thread and has not stepped aside, or there is none.
     #[inline(always)]
     pub(crate) unsafe fn mark_jobs(self) -> Mark {
-        // SAFETY: (W2) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap; or it is nobody's.
-        unsafe { self.0.mark() }
+        match self.0 {
+            // SAFETY: (W2) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap.
+            Some(hand) => unsafe { hand.mark() },
+            // Nothing is pushed there, so nothing looks for it.
+            None => Mark::at(0),
+        }
     }
 
     /// Offers a job to everybody: the newest of this worker's. The worker has to [mind](Local::mind_pushed) what comes of it; if there is none, it was not pushed.
@@ -97,18 +98,24 @@ impl Hand {
     /// As for [`mark_jobs`](Self::mark_jobs), which has told `mark` just now.
     #[inline(always)]
     pub(crate) unsafe fn push_job(self, mark: Mark, job: Job) -> Pushed<Job> {
-        // SAFETY: (W2) as in mark_jobs().
-        unsafe { self.0.push_lazily(mark, job) }
+        match self.0 {
+            // SAFETY: (W2) as in mark_jobs().
+            Some(hand) => unsafe { hand.push_lazily(mark, job) },
+            None => Pushed::Not(job),
+        }
     }
 
     /// Takes back the job that was pushed there, if it is the newest and thieves cannot reach it; whether it was.
     ///
     /// # Safety
-    /// As for [`mark_jobs`](Self::mark_jobs).
+    /// As for [`mark_jobs`](Self::mark_jobs), and there is a worker: it has pushed the job.
     #[inline(always)]
     pub(crate) unsafe fn take_job_back(self, mark: Mark) -> bool {
+        debug_assert!(self.0.is_some());
+        // SAFETY: (W2) there is a worker, as the caller promises.
+        let hand = unsafe { self.0.unwrap_unchecked() };
         // SAFETY: (W2) as in mark_jobs().
-        unsafe { self.0.take_back(mark) }
+        unsafe { hand.take_back(mark) }
     }
 }
 
@@ -118,7 +125,7 @@ impl Local {
     #[inline(always)]
     pub(crate) fn hand(&self) -> Hand {
         // SAFETY: (W2) reached by its own thread alone, and borrowed exclusively by with_deque() only, in which nothing comes here.
-        Hand(unsafe { &*self.jobs.deque.get() }.hand())
+        Hand(Some(unsafe { &*self.jobs.deque.get() }.hand()))
     }
 
     /// Offers a job to everybody: the newest of this worker's.
