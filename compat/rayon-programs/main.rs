@@ -1,8 +1,8 @@
-//! Programs on rayon, timed. Built twice by `cargo run -p xtask -- rayon-bench`, with rayon's own rayon-core and with
-//! heist's, and run side by side.
+//! Programs on rayon, timed. Built twice by `cargo run -p xtask -- rayon-bench`, with rayon's own
+//! rayon-core and with heist's, and run side by side.
 //!
-//! Reads the name of a program from each line of its input, runs it once, and answers with the nanoseconds that it took.
-//! Anything else is answered with the names.
+//! Reads the name of a program from each line of its input, runs it once, and answers with the
+//! nanoseconds that it took. Anything else is answered with the names.
 
 use rayon::prelude::*;
 use std::hint::black_box;

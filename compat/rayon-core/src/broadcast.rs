@@ -6,8 +6,8 @@ use heist::runtime::Handle;
 use std::fmt;
 use std::sync::Arc;
 
-/// Has each thread of the current pool, or of the global one, call `f` once, and returns what it has returned, by the
-/// threads' numbers. A thread does so when it has no jobs of its own left.
+/// Has each thread of the current pool, or of the global one, call `f` once, and returns what it
+/// has returned, by the threads' numbers. A thread does so when it has no jobs of its own left.
 ///
 /// ```
 /// let calls = rayon_core::broadcast(|thread| thread.index());

@@ -61,8 +61,9 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Builds a pool on scoped threads, calls `with_pool` with it, ends it, and waits for its threads. Each
-    /// thread calls `wrapper`, which has to call [`ThreadBuilder::run`] and may do something around that.
+    /// Builds a pool on scoped threads, calls `with_pool` with it, ends it, and waits for its
+    /// threads. Each thread calls `wrapper`, which has to call [`ThreadBuilder::run`] and may do
+    /// something around that.
     ///
     /// ```
     /// let greeting = String::from("hello");
@@ -112,17 +113,18 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// Builds a pool.
     ///
     /// # Errors
-    /// If a thread cannot be started: those that were started before end again. Or if the calling thread should be one
-    /// of the pool's, and is another's.
+    /// If a thread cannot be started: those that were started before end again. Or if the calling
+    /// thread should be one of the pool's, and is another's.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_pool().map(ThreadPool::new_for)
     }
 
-    /// Builds the pool for all threads that are no pool's. Without it they use the heist runtime that they are in, or heist's
-    /// global one.
+    /// Builds the pool for all threads that are no pool's. Without it they use the heist runtime
+    /// that they are in, or heist's global one.
     ///
     /// # Errors
-    /// As [`build`](Self::build), and if it comes too late: there is a global pool, or jobs have run without one.
+    /// As [`build`](Self::build), and if it comes too late: there is a global pool, or jobs have
+    /// run without one.
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         global::build(self)
     }
@@ -178,8 +180,8 @@ impl<S> ThreadPoolBuilder<S> {
         threads.min(max_num_threads())
     }
 
-    /// Has `spawn` start the threads: it is called for each, and has to see to it that some thread calls
-    /// [`ThreadBuilder::run`].
+    /// Has `spawn` start the threads: it is called for each, and has to see to it that some thread
+    /// calls [`ThreadBuilder::run`].
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -211,15 +213,15 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The calling thread is one of the pool's, number 0, to its end. What comes to it is run while it waits in
-    /// [`join`](crate::join) and the like, or calls [`yield_now`](crate::yield_now).
+    /// The calling thread is one of the pool's, number 0, to its end. What comes to it is run while
+    /// it waits in [`join`](crate::join) and the like, or calls [`yield_now`](crate::yield_now).
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// What becomes of panics that nobody waits for: those of [`spawn`](crate::spawn), and of handlers. Without it they end the
-    /// process.
+    /// What becomes of panics that nobody waits for: those of [`spawn`](crate::spawn), and of
+    /// handlers. Without it they end the process.
     pub fn panic_handler<H>(mut self, handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -251,7 +253,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Called with its number by each thread when it ends, as that of [`start_handler`](Self::start_handler).
+    /// Called with its number by each thread when it ends, as that of
+    /// [`start_handler`](Self::start_handler).
     pub fn exit_handler<H>(mut self, handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

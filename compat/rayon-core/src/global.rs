@@ -6,13 +6,14 @@ use crate::member;
 use crate::pool::Pool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Decided when it is first needed. `None`: jobs run on the heist runtime of who calls, or on heist's global one.
+/// Decided when it is first needed. `None`: jobs run on the heist runtime of who calls, or on
+/// heist's global one.
 static GLOBAL: OnceLock<Option<Arc<Pool>>> = OnceLock::new();
 /// Held by who decides.
 static DECIDING: Mutex<()> = Mutex::new(());
 
-/// Where the calling thread's jobs have to be sent. `None`: it is a pool's, or there is no global pool of
-/// rayon's own, and heist knows what to do.
+/// Where the calling thread's jobs have to be sent. `None`: it is a pool's, or there is no global
+/// pool of rayon's own, and heist knows what to do.
 #[inline]
 pub(crate) fn elsewhere() -> Option<&'static Arc<Pool>> {
     match GLOBAL.get() {

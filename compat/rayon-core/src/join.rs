@@ -4,8 +4,8 @@ use crate::FnContext;
 use crate::global;
 use crate::pool::Pool;
 
-/// Calls both closures, perhaps at the same time, and returns what they return. The first is called here, if this is
-/// a thread of a pool; the second by whoever has nothing else to do, or here.
+/// Calls both closures, perhaps at the same time, and returns what they return. The first is called
+/// here, if this is a thread of a pool; the second by whoever has nothing else to do, or here.
 ///
 /// ```
 /// assert_eq!(rayon_core::join(|| 1 + 1, || 2 + 2), (2, 4));
@@ -28,8 +28,9 @@ where
 ///
 /// # Panics
 /// As [`join`].
-// Rayon's sorts and iterators join at the end of long functions, with loops for which registers are short. Those should have a call
-// there, and not what heist does in it: expanded, it costs `par_sort_unstable` 0.7 %, and apart `join` is not slower.
+// Rayon's sorts and iterators join at the end of long functions, with loops for which registers are
+// short. Those should have a call there, and not what heist does in it: expanded, it costs
+// `par_sort_unstable` 0.7 %, and apart `join` is not slower.
 #[inline(never)]
 pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where

@@ -7,9 +7,10 @@
 //! rayon-core = { git = "…" } # or a path
 //! ```
 //!
-//! Jobs then run on the workers of the heist runtime that calls, or of heist's global one; so a program
-//! with tasks and jobs has one set of threads. A [`ThreadPool`] is a runtime of its own, with the threads that it was
-//! asked for and no others. The README says what differs from rayon's own.
+//! Jobs then run on the workers of the heist runtime that calls, or of heist's global one; so a
+//! program with tasks and jobs has one set of threads. A [`ThreadPool`] is a runtime of its own,
+//! with the threads that it was asked for and no others. The README says what differs from rayon's
+//! own.
 //!
 //! ```
 //! fn sum(numbers: &[u64]) -> u64 {

@@ -7,8 +7,8 @@ use std::process;
 
 pub(crate) type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 
-/// Calls `f`, which must not unwind: its panic goes to the handler. Without one it ends the process, as no one
-/// else will hear of it.
+/// Calls `f`, which must not unwind: its panic goes to the handler. Without one it ends the
+/// process, as no one else will hear of it.
 pub(crate) fn contain(handler: Option<&PanicHandler>, f: impl FnOnce()) {
     if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(f)) {
         let abort = Abort;

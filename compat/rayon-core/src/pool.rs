@@ -74,8 +74,8 @@ impl Pool {
     }
 }
 
-/// Somebody who needs a pool. The last one ends it: its threads end when they have run what is left, and nobody
-/// waits for them.
+/// Somebody who needs a pool. The last one ends it: its threads end when they have run what is
+/// left, and nobody waits for them.
 pub(crate) struct Use(Arc<Pool>);
 
 impl Use {

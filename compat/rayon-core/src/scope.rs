@@ -4,8 +4,9 @@ use crate::broadcast::BroadcastContext;
 use crate::global;
 use std::ptr;
 
-/// Calls `f` with a scope in which it can spawn jobs, and returns when all have ended: they may borrow whatever
-/// outlives the call. `f` is called on a thread of the current pool, or of the global one. The newest job is run first.
+/// Calls `f` with a scope in which it can spawn jobs, and returns when all have ended: they may
+/// borrow whatever outlives the call. `f` is called on a thread of the current pool, or of the
+/// global one. The newest job is run first.
 ///
 /// ```
 /// let mut numbers = [1, 2, 3];

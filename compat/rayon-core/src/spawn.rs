@@ -6,8 +6,8 @@ use heist::runtime::Handle;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Has a thread of the current pool, or of the global one, call `f` some time. What the calling thread has spawned
-/// last it calls first.
+/// Has a thread of the current pool, or of the global one, call `f` some time. What the calling
+/// thread has spawned last it calls first.
 ///
 /// Its panic goes to the pool's panic handler; without one it ends the process.
 ///
@@ -59,8 +59,8 @@ thread_local! {
     static QUEUE: Queue = Queue::default();
 }
 
-/// Appends `f` to the queue of this thread. For each there is a closure, pushed where the newest is taken first, that
-/// calls the oldest.
+/// Appends `f` to the queue of this thread. For each there is a closure, pushed where the newest is
+/// taken first, that calls the oldest.
 fn in_order(f: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send + 'static {
     let queue = QUEUE.with(Arc::clone);
     lock(&queue).push_back(Box::new(f));

@@ -9,8 +9,8 @@ use crate::{global, member};
 use std::fmt;
 use std::sync::Arc;
 
-/// A pool of threads. When it is dropped its threads end, after they have run what was spawned; nobody
-/// waits for them.
+/// A pool of threads. When it is dropped its threads end, after they have run what was spawned;
+/// nobody waits for them.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -39,8 +39,8 @@ impl ThreadPool {
         self.owner.pool()
     }
 
-    /// Calls `f` on a thread of the pool, and returns what it returns: [`join`](crate::join) and the like in it
-    /// are the pool's. A thread of another pool runs that one's jobs meanwhile.
+    /// Calls `f` on a thread of the pool, and returns what it returns: [`join`](crate::join) and
+    /// the like in it are the pool's. A thread of another pool runs that one's jobs meanwhile.
     ///
     /// # Panics
     /// If `f` does.
@@ -183,19 +183,21 @@ impl fmt::Debug for ThreadPool {
     }
 }
 
-/// How many threads the current pool has, or the global one: on each of its threads the same, and as many as a
-/// [`broadcast`](crate::broadcast) reaches.
+/// How many threads the current pool has, or the global one: on each of its threads the same, and
+/// as many as a [`broadcast`](crate::broadcast) reaches.
 ///
-/// On heist's own runtimes this is the number of workers; threads that stand in for them do not count.
+/// On heist's own runtimes this is the number of workers; threads that stand in for them do not
+/// count.
 pub fn current_num_threads() -> usize {
     global::current().map_or_else(heist::current_num_workers, |pool| pool.num_threads())
 }
 
-/// The number of the calling thread in its pool, from 0 on; `None` if it is no thread of a pool. No two threads of a pool have
-/// the same at one time.
+/// The number of the calling thread in its pool, from 0 on; `None` if it is no thread of a pool. No
+/// two threads of a pool have the same at one time.
 ///
-/// On heist's own runtimes threads that stand in for others have numbers from [`current_num_threads`] on; so it may be
-/// no place in what is that long. In a [`ThreadPool`], and in a global pool that was built, it always is.
+/// On heist's own runtimes threads that stand in for others have numbers from
+/// [`current_num_threads`] on; so it may be no place in what is that long. In a [`ThreadPool`], and
+/// in a global pool that was built, it always is.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
     let of_heist = || if global::is_built() { None } else { heist::current_worker_index() };

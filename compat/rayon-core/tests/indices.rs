@@ -1,4 +1,5 @@
-//! Numbers of threads: no two have the same at one time, and all see as many threads, also where threads stand in for others.
+//! Numbers of threads: no two have the same at one time, and all see as many threads, also where
+//! threads stand in for others.
 
 use heist::runtime::Builder;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -40,7 +41,8 @@ fn burn(turns: u32) {
     (0..turns).for_each(|_| std::hint::spin_loop());
 }
 
-/// Leaves that block, so that others sit down where their workers did, beside tasks, which borrow the places of those at jobs.
+/// Leaves that block, so that others sit down where their workers did, beside tasks, which borrow
+/// the places of those at jobs.
 fn tree(places: &Places, depth: u64, number: u64) {
     if depth > 0 {
         let half = |half| move || tree(places, depth - 1, number * 2 + half);

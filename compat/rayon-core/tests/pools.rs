@@ -159,8 +159,8 @@ fn breadth_first_spawns_in_order() {
     assert_eq!(receiver.iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
 }
 
-/// One thread takes what was spawned last, whichever of two scopes it is of; and who has waited for the inner one goes on
-/// when that is over, before it takes more.
+/// One thread takes what was spawned last, whichever of two scopes it is of; and who has waited for
+/// the inner one goes on when that is over, before it takes more.
 #[test]
 fn scopes_within_scopes_run_the_newest_first() {
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();

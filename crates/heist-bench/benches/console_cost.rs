@@ -1,5 +1,5 @@
-//! What a console costs: memory of a million tasks that wait, CPU time of a snapshot a second, and the time
-//! that a poll takes longer.
+//! What a console costs: memory of a million tasks that wait, CPU time of a snapshot a second, and
+//! the time that a poll takes longer.
 //!
 //! ```sh
 //! cargo bench -p heist-bench --bench console_cost

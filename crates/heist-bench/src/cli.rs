@@ -34,9 +34,10 @@ pub struct Args {
 
     /// Compare with these peers only; heist itself always runs
     ///
-    /// Some run only if they are named here: heist in another way, threads without a runtime, and those
-    /// that are written in another language. These are built when the run begins, and left out, with a
-    /// message, where what they need is missing: go needs Go; tbb g++ and oneTBB; java a JDK.
+    /// Some run only if they are named here: heist in another way, threads without a runtime, and
+    /// those that are written in another language. These are built when the run begins, and left
+    /// out, with a message, where what they need is missing: go needs Go; tbb g++ and oneTBB; java
+    /// a JDK.
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     pub peers: Vec<Runtime>,
 

@@ -33,7 +33,8 @@ pub struct Measured {
 pub struct Side {
     pub runtime: Runtime,
     pub stats: Stats,
-    /// Where the ratio to it lies, by the ratios of the rounds. None for heist itself, or of too few rounds.
+    /// Where the ratio to it lies, by the ratios of the rounds. None for heist itself, or of too
+    /// few rounds.
     pub sure: Option<Interval>,
 }
 
@@ -79,7 +80,8 @@ pub fn measure(bench: &Bench, plan: &Plan, mut step: impl FnMut()) -> Result<Vec
     Ok(bench.rows.iter().zip(samples).map(measured).collect())
 }
 
-/// What the samples of each runtime came to, which belong together round by round: the machine is in the same mood for all of one.
+/// What the samples of each runtime came to, which belong together round by round: the machine is
+/// in the same mood for all of one.
 fn sides(runtimes: &[Runtime], unit: Unit, samples: &[Vec<f64>]) -> Vec<Side> {
     let heist = runtimes.iter().position(|runtime| *runtime == Runtime::Heist);
     let sure = |values: &[f64]| {
@@ -256,7 +258,8 @@ mod tests {
         assert_eq!(measured.ratio(Runtime::Crossbeam), None);
     }
 
-    /// A machine that is three times as slow in some rounds shows in the spread of each side, and not in that of the ratios.
+    /// A machine that is three times as slow in some rounds shows in the spread of each side, and
+    /// not in that of the ratios.
     #[test]
     fn what_is_sure_of_a_ratio_comes_from_rounds() {
         let heist: Vec<f64> = (0..20).map(|round| f64::from(1 + round % 3)).collect();

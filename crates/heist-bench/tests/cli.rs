@@ -213,8 +213,8 @@ fn heist_runs_beside_itself_if_asked_to() {
     assert_eq!(runtimes, ["heist", "heist-unwatched"]);
 }
 
-/// A peer in another language is a side like any other where its tools are; where they are not, heist runs
-/// without it, and the message says what is missing.
+/// A peer in another language is a side like any other where its tools are; where they are not,
+/// heist runs without it, and the message says what is missing.
 #[test]
 fn peers_in_other_languages_run_if_their_tools_are_there() {
     let fork_join = ["fork_join_fib", "tree_skewed_1k", "quicksort", "nqueens", "matmul"];

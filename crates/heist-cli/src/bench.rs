@@ -91,7 +91,8 @@ impl Args {
     fn measure(&self) -> Result<(Results, Origin, Result<(), Error>), Error> {
         let program = Program::find(self.program.as_deref())?;
         create(&self.out)?;
-        // Not the file of the last run: if this one is interrupted, its results are not taken for new.
+        // Not the file of the last run: if this one is interrupted, its results are not taken for
+        // new.
         let unfinished = self.out.join("results.json.part");
         remove(&unfinished)?;
         let outcome = program.measure(&unfinished, &self.options());

@@ -82,7 +82,8 @@ struct Window {
 /// Why nothing came of a conversion.
 #[derive(Debug)]
 enum ConvertError {
-    /// The part that was asked for is no part of the trace, which goes from the one to the other of these.
+    /// The part that was asked for is no part of the trace, which goes from the one to the other of
+    /// these.
     Outside(PathBuf, Duration, Duration),
     /// The output would take the place of the trace.
     Itself(PathBuf),

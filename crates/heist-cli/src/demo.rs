@@ -1,5 +1,5 @@
-//! `heist demo`: a tour on this machine, a few seconds long. Each phase runs on a runtime of its own,
-//! is recorded in memory, and is looked at by the same code as `heist doctor`.
+//! `heist demo`: a tour on this machine, a few seconds long. Each phase runs on a runtime of its
+//! own, is recorded in memory, and is looked at by the same code as `heist doctor`.
 //!
 //! | module | what |
 //! |---|---|

@@ -49,8 +49,9 @@ Examples:
 Exit codes: 0, nothing was found (the program may only have waited); 1, something was; 2, there was
 nothing to examine.")]
 pub struct Args {
-    /// A trace file, as HEIST_TRACE or Handle::dump_trace write it; or a running program: a pid, the
-    /// path of its console's socket, or its address. Without any of these, the only console there is.
+    /// A trace file, as HEIST_TRACE or Handle::dump_trace write it; or a running program: a pid,
+    /// the path of its console's socket, or its address. Without any of these, the only console
+    /// there is.
     target: Option<String>,
     /// Print JSON.
     #[arg(long)]

@@ -1,5 +1,5 @@
-//! An axum `Router` on heist: HTTP/1 with a connection that is kept alive, HTTP/2, and an end at which
-//! nobody is cut off.
+//! An axum `Router` on heist: HTTP/1 with a connection that is kept alive, HTTP/2, and an end at
+//! which nobody is cut off.
 
 use axum::Router;
 use axum::extract::{Path, State};

@@ -1,5 +1,5 @@
-//! QUIC by quinn: a server that sends back what each stream brings, and a client with several streams
-//! on one connection.
+//! QUIC by quinn: a server that sends back what each stream brings, and a client with several
+//! streams on one connection.
 
 use heist::quinn::Runtime;
 use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig};

@@ -52,8 +52,8 @@ async fn ask(address: SocketAddr) -> std::io::Result<String> {
     Ok(answer)
 }
 
-/// EMFILE: a connection waits until files are closed, and is served then. The client's descriptor is
-/// there before the last ones are taken.
+/// EMFILE: a connection waits until files are closed, and is served then. The client's descriptor
+/// is there before the last ones are taken.
 #[test]
 fn a_server_without_file_descriptors_goes_on_when_there_are_some() {
     let _alone = alone();
@@ -75,7 +75,8 @@ fn a_server_without_file_descriptors_goes_on_when_there_are_some() {
             }
             let mut waiting = socket.connect(address).await.unwrap();
             waiting.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
-            // Accepting has failed by the time that the system has nothing else to do, several times.
+            // Accepting has failed by the time that the system has nothing else to do, several
+            // times.
             heist::time::sleep(std::time::Duration::from_millis(30)).await;
             drop(files);
             let mut answer = String::new();

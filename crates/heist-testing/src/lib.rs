@@ -1,5 +1,5 @@
-//! What the tests and benchmarks of heist share: how much to run, with which random numbers, and what samples
-//! come to.
+//! What the tests and benchmarks of heist share: how much to run, with which random numbers, and
+//! what samples come to.
 //!
 //! | variable | what |
 //! |---|---|

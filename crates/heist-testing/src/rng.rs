@@ -25,7 +25,8 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, by multiplication: the bias is far below what anybody here could see.
+    /// A number below `bound`, by multiplication: the bias is far below what anybody here could
+    /// see.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64

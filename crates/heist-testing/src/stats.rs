@@ -63,8 +63,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Of the median of what the values were drawn from, of which nothing else is assumed: each lies below it with a chance of one
-    /// half, so that those between which it is nearly sure to lie can be counted off (the sign test).
+    /// Of the median of what the values were drawn from, of which nothing else is assumed: each
+    /// lies below it with a chance of one half, so that those between which it is nearly sure to
+    /// lie can be counted off (the sign test).
     ///
     /// None with fewer than six values: even the lowest and the highest are not sure enough then.
     pub fn of_median(values: &[f64]) -> Option<Self> {
@@ -75,11 +76,12 @@ impl Interval {
     }
 }
 
-/// How many of so many values can be left out on either side: the most for which the chance that the median lies out there is
-/// not above 5 %.
+/// How many of so many values can be left out on either side: the most for which the chance that
+/// the median lies out there is not above 5 %.
 fn outside(values: usize) -> Option<usize> {
     let count = values as f64;
-    // Of exactly `below` values below the median; as a logarithm, because it may be too small for a number.
+    // Of exactly `below` values below the median; as a logarithm, because it may be too small for a
+    // number.
     let mut chance = -count * 2f64.ln();
     let mut chances = 0.0;
     let mut outside = None;

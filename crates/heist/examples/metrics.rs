@@ -26,7 +26,8 @@ pub fn main() {
     let runtime = Builder::new_multi_thread()
         .worker_threads(4)
         .enable_all()
-        // Nobody stands in for a worker that seems to be stuck: all there is to tell is in the table.
+        // Nobody stands in for a worker that seems to be stuck: all there is to tell is in the
+        // table.
         .stall_threshold(None)
         .build()
         .expect("four threads can be started");

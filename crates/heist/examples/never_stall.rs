@@ -1,8 +1,8 @@
 //! Every worker is stuck, and the others run all the same.
 //!
-//! Two workers. Two tasks hold them: one blocks, one computes, neither says so; and neither gives up
-//! before a third task, which is woken every few milliseconds, has heard its ticks. The runtime finds
-//! out who is stuck, says so, and lends their seats to spare workers until they come back.
+//! Two workers. Two tasks hold them: one blocks, one computes, neither says so; and neither gives
+//! up before a third task, which is woken every few milliseconds, has heard its ticks. The runtime
+//! finds out who is stuck, says so, and lends their seats to spare workers until they come back.
 
 use heist::runtime::Builder;
 use heist::{sync, task};

@@ -1,7 +1,7 @@
 //! Thread per core: a map of words in shards, one for each worker, without a lock.
 //!
-//! A shard belongs to a pinned task, which never leaves its worker; the map is in an `Rc`, so it could
-//! not. Requests are sent to the shard that their word belongs to.
+//! A shard belongs to a pinned task, which never leaves its worker; the map is in an `Rc`, so it
+//! could not. Requests are sent to the shard that their word belongs to.
 
 use heist::runtime::{Builder, Handle};
 use heist::sync::{mpsc, oneshot};

@@ -42,7 +42,7 @@ impl ::quinn::Runtime for Runtime {
 
     #[track_caller]
     fn spawn(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) {
-        drop(crate::spawn(future));
+        drop(crate::task::spawn(future));
     }
 
     fn wrap_udp_socket(&self, socket: std::net::UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {

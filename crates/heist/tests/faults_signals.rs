@@ -1,5 +1,5 @@
-//! System calls that are interrupted: a storm of signals, whose handler does not have them restarted, over
-//! all threads of a runtime that is busy.
+//! System calls that are interrupted: a storm of signals, whose handler does not have them
+//! restarted, over all threads of a runtime that is busy.
 
 mod support;
 

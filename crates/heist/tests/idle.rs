@@ -5,8 +5,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use support::runtime;
 
-/// I5: workers that sleep stay asleep. The system counts how often each thread gave up its core: once
-/// all sleep, nobody does any more. That it stays so for a while is no promise of any speed.
+/// I5: workers that sleep stay asleep. The system counts how often each thread gave up its core:
+/// once all sleep, nobody does any more. That it stays so for a while is no promise of any speed.
 #[cfg(target_os = "linux")]
 #[test]
 fn i5_an_idle_runtime_does_nothing() {
@@ -39,8 +39,8 @@ fn i5_an_idle_runtime_does_nothing() {
     while !(0..4).all(is_asleep) || metrics.num_idle_blocking_threads() == 0 {
         thread::yield_now();
     }
-    // The last one may have counted its sleep and not begun it yet, however long that takes here. So
-    // one quiet stretch of several is enough; with periodic wake-ups none would be quiet.
+    // The last one may have counted its sleep and not begun it yet, however long that takes here.
+    // So one quiet stretch of several is enough; with periodic wake-ups none would be quiet.
     let is_quiet = |_| {
         let before = switches("i5-idle");
         thread::sleep(Duration::from_millis(300));
@@ -90,7 +90,8 @@ fn i5_threads_that_have_ended_leave_no_stacks() {
     }
 }
 
-/// I6: none of the files between "ring empty" and "task found" names a lock, but for the inject queue.
+/// I6: none of the files between "ring empty" and "task found" names a lock, but for the inject
+/// queue.
 #[test]
 fn i6_no_lock_is_taken_on_the_way_to_a_task() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -1,5 +1,5 @@
-//! I/O and timers beside workers that are stuck or have stepped aside (L3): the reactor goes with the
-//! seat, and where nobody sits somebody looks.
+//! I/O and timers beside workers that are stuck or have stepped aside (L3): the reactor goes with
+//! the seat, and where nobody sits somebody looks.
 //!
 //! Nothing here is decided by the clock: what must happen is waited for, however long it takes.
 
@@ -64,8 +64,8 @@ impl Client {
     }
 }
 
-/// Connections that were served before, and new ones, are served while `block` goes on in a task on each
-/// worker.
+/// Connections that were served before, and new ones, are served while `block` goes on in a task on
+/// each worker.
 fn served_beside(
     workers: usize,
     is_watched: bool,
@@ -119,8 +119,8 @@ fn l3_served_beside_workers_that_burn() {
     }
 }
 
-/// L3, L5: the seat is given away by the worker itself; nobody watches for stalls, so the guard must see
-/// what comes.
+/// L3, L5: the seat is given away by the worker itself; nobody watches for stalls, so the guard
+/// must see what comes.
 #[test]
 fn l3_served_beside_workers_that_step_aside() {
     for workers in [1, 2, 4] {

@@ -62,7 +62,8 @@ fn assert_exhausted<T>(result: io::Result<T>) {
     assert_eq!(result.err().unwrap().raw_os_error(), Some(EMFILE));
 }
 
-/// The connection stays where it is, and the listener goes on as soon as there is a descriptor for it.
+/// The connection stays where it is, and the listener goes on as soon as there is a descriptor for
+/// it.
 #[test]
 fn accepting_goes_on_when_there_are_descriptors_again() {
     let _alone = one_at_a_time();

@@ -224,8 +224,8 @@ impl Drop for Dropped {
     }
 }
 
-/// A task that is blocked for ever does not keep a shutdown with a limit, and what waits behind it is
-/// dropped. (The thread is let go at the end: a test leaves none behind.)
+/// A task that is blocked for ever does not keep a shutdown with a limit, and what waits behind it
+/// is dropped. (The thread is let go at the end: a test leaves none behind.)
 #[test]
 fn a_shutdown_with_a_limit_leaves_a_stuck_worker_behind() {
     let rt = Builder::new_multi_thread().worker_threads(1).stall_threshold(None).build().unwrap();
@@ -324,8 +324,8 @@ fn w8_pinned_tasks_wait_for_their_worker() {
     assert_eq!(rt.block_on(pinned).unwrap(), worker);
 }
 
-/// When there is no thread for a spare the runtime goes on with what it has, and counts it; when there
-/// is one again it is used.
+/// When there is no thread for a spare the runtime goes on with what it has, and counts it; when
+/// there is one again it is used.
 #[test]
 fn without_threads_for_spares_the_runtime_goes_on() {
     let may_start = Arc::new(AtomicBool::new(true));
@@ -503,8 +503,8 @@ fn a_task_may_drop_its_runtime_where_it_may_block() {
     tells.recv().unwrap();
 }
 
-/// L6: a spare that is stuck does not keep the home worker from its seat, though others are idle: its
-/// pinned tasks are for nobody else.
+/// L6: a spare that is stuck does not keep the home worker from its seat, though others are idle:
+/// its pinned tasks are for nobody else.
 #[test]
 fn l6_a_stuck_spare_gives_the_seat_to_the_home_worker() {
     let rt = runtime(2);
@@ -559,8 +559,9 @@ fn a_spare_with_nothing_to_do_leaves_its_thread() {
     assert_eq!(sum, 2);
 }
 
-/// F1: workers have stepped aside, and the last of them has a task; the one that sits has a task of its own
-/// that never waits, and looks at all of them, not at one that has nothing over and over again.
+/// F1: workers have stepped aside, and the last of them has a task; the one that sits has a task of
+/// its own that never waits, and looks at all of them, not at one that has nothing over and over
+/// again.
 #[test]
 fn f1_a_busy_worker_helps_whoever_has_something() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();

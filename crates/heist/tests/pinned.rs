@@ -1,5 +1,5 @@
-//! Pinned tasks: W8, T6, T8, F2, L4. No test decides by the clock: a promise that is broken shows as a
-//! hang, or as a wrong count.
+//! Pinned tasks: W8, T6, T8, F2, L4. No test decides by the clock: a promise that is broken shows
+//! as a hang, or as a wrong count.
 
 mod support;
 
@@ -278,8 +278,8 @@ fn t6_shutdown_drops_on_their_threads() {
     }
 }
 
-/// T6, T7: a panic in what makes it, in a poll, or in a drop: all is dropped at home, and the worker
-/// goes on.
+/// T6, T7: a panic in what makes it, in a poll, or in a drop: all is dropped at home, and the
+/// worker goes on.
 #[test]
 fn t7_a_panic_drops_on_its_thread() {
     struct Bomb(#[allow(dead_code, reason = "held to be dropped")] Resident);
@@ -317,8 +317,9 @@ fn t7_a_panic_drops_on_its_thread() {
     register.check();
 }
 
-/// F2: while both have something, pinned tasks and others take turns: neither gets much more. Nobody watches for stalls: a worker that has
-/// no core for a while would lose its seat to one that runs the others alone.
+/// F2: while both have something, pinned tasks and others take turns: neither gets much more.
+/// Nobody watches for stalls: a worker that has no core for a while would lose its seat to one that
+/// runs the others alone.
 #[test]
 fn f2_pinned_tasks_and_others_take_turns() {
     let mut builder = Builder::new_multi_thread();
@@ -394,7 +395,8 @@ fn f2_the_slot_does_not_starve_them() {
     players.into_iter().for_each(|player| runtime.block_on(player).unwrap());
 }
 
-/// L4, F3: pinned tasks that never stop keep neither the inbox nor the inject queue waiting for ever.
+/// L4, F3: pinned tasks that never stop keep neither the inbox nor the inject queue waiting for
+/// ever.
 #[test]
 fn l4_the_inbox_is_not_starved() {
     for last_is_pinned in [true, false] {

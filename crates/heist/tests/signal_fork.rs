@@ -32,8 +32,8 @@ fn parent_and_child_do_not_take_each_others_signals() {
     let rt = current_thread();
     let mut foreign = rt.block_on(async { signal(SignalKind::user_defined2()).unwrap() });
     talk_to_oneself(&rt);
-    // SAFETY: (FFI) there are no threads of heist now. The child uses nothing that the thread of the
-    // test harness may have locked, and does not return.
+    // SAFETY: (FFI) there are no threads of heist now. The child uses nothing that the thread of
+    // the test harness may have locked, and does not return.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         // Ended by force if it hangs.

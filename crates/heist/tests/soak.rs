@@ -1,4 +1,5 @@
-//! A thousand connections, random sizes, random ends: nothing is lost, nothing is mixed up (L3, W9).
+//! A thousand connections, random sizes, random ends: nothing is lost, nothing is mixed up (L3,
+//! W9).
 //!
 //! `HEIST_STRESS_SEED` and `HEIST_STRESS_SCALE` say where to begin and how much to do.
 
@@ -48,8 +49,8 @@ fn message(rng: &mut Rng) -> Vec<u8> {
     std::iter::repeat_with(|| rng.next_u64().to_le_bytes()).flatten().take(length).collect()
 }
 
-/// One client: rounds of a message there and back, both ways at once; it may leave in the middle. How
-/// many bytes came back.
+/// One client: rounds of a message there and back, both ways at once; it may leave in the middle.
+/// How many bytes came back.
 async fn client(address: SocketAddr, seed: u64) -> io::Result<usize> {
     let mut rng = Rng::new(seed);
     let mut stream = TcpStream::connect(address).await?;

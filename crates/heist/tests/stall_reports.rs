@@ -18,8 +18,8 @@ fn runtime() -> (heist::runtime::Runtime, mpsc::Receiver<StallReport>) {
     (rt, told)
 }
 
-/// L2, M1: a task that blocks while another waits is reported, with all that is known, and once more
-/// when it is over.
+/// L2, M1: a task that blocks while another waits is reported, with all that is known, and once
+/// more when it is over.
 #[test]
 fn l2_a_blocked_task_is_reported() {
     let (rt, told) = runtime();
@@ -59,7 +59,8 @@ fn l2_a_blocked_task_is_reported() {
     assert_eq!(rt.metrics().stall_count(), 1);
 }
 
-/// F3, J5, L2: a job that blocks is reported also if its worker has lent its seat for tasks, which never end.
+/// F3, J5, L2: a job that blocks is reported also if its worker has lent its seat for tasks, which
+/// never end.
 #[test]
 fn l2_a_blocked_lender_is_reported() {
     let (rt, told) = runtime();

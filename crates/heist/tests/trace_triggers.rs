@@ -1,4 +1,5 @@
-//! When a trace is dumped by itself: on a stall, on a panic, on SIGUSR2, at the end, and by the environment.
+//! When a trace is dumped by itself: on a stall, on a panic, on SIGUSR2, at the end, and by the
+//! environment.
 
 mod support;
 
@@ -89,7 +90,8 @@ fn a_panic_of_a_task_is_dumped() {
     assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
 }
 
-/// Who panics all the time is dumped now and then. Wishes are heard one after the other: when the signal was, the panic was.
+/// Who panics all the time is dumped now and then. Wishes are heard one after the other: when the
+/// signal was, the panic was.
 #[test]
 fn panics_are_not_dumped_again_at_once() {
     let _alone = SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,7 +228,8 @@ fn the_end_is_dumped_however_it_comes() {
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
-/// A file that could not be written is an error beforehand, where that can be known. Later it hurts nobody.
+/// A file that could not be written is an error beforehand, where that can be known. Later it hurts
+/// nobody.
 #[test]
 fn bad_files_hurt_nobody() {
     let directory = tempfile::tempdir().unwrap();
@@ -277,7 +280,8 @@ fn child(test: &str, variable: &Path) -> Output {
         .unwrap()
 }
 
-/// What the child of the test below does: the global runtime has a task, and another lives when the process exits.
+/// What the child of the test below does: the global runtime has a task, and another lives when the
+/// process exits.
 #[test]
 fn runtimes_that_live_to_the_end() {
     if std::env::var_os("HEIST_TRACE").is_none() {

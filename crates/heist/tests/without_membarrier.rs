@@ -1,5 +1,5 @@
-//! Workers, tasks and jobs where the kernel has no `membarrier` for us: a sandbox forbids it, from the first or once a runtime has
-//! come to rely on it. What fails here hangs.
+//! Workers, tasks and jobs where the kernel has no `membarrier` for us: a sandbox forbids it, from
+//! the first or once a runtime has come to rely on it. What fails here hangs.
 
 mod support;
 
@@ -28,7 +28,8 @@ fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).stall_threshold(None).build().unwrap()
 }
 
-/// F3: while the worker is at a job, tasks come from outside, at any moment of what a spare does that has borrowed its seat.
+/// F3: while the worker is at a job, tasks come from outside, at any moment of what a spare does
+/// that has borrowed its seat.
 fn tasks_come_beside_a_job() {
     let rt = runtime(1);
     let is_over = Arc::new(AtomicBool::new(false));

@@ -8,12 +8,9 @@ use crate::Finding;
 use crate::rust::RustFile;
 use crate::tree::Tree;
 
-const SOURCE_FILE: usize = 600;
-const TEST_FILE: usize = 800;
+const FILE: usize = 900;
 const EXAMPLE: usize = 100;
 const FUNCTION: usize = 70;
-/// A README.md within `src` explains one protocol.
-const PROTOCOL: usize = 250;
 
 /// An exception.
 #[derive(Debug, Clone, Copy)]
@@ -69,20 +66,12 @@ struct Part {
 
 fn parts(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Part> {
     let mut parts = Vec::new();
-    for file in tree.files() {
-        let is_protocol = file.path.contains("/src/") && file.path.ends_with("/README.md");
-        if is_protocol {
-            let lines = file.text.lines().count();
-            let path = file.path.clone();
-            parts.push(Part { path, line: 1, name: "file".into(), lines, limit: PROTOCOL });
-        }
-    }
     for file in tree.rust() {
         let lines = file.text.lines().count();
         let (path, limit) = (file.path.to_owned(), file_limit(&file));
         parts.push(Part { path, line: 1, name: "file".into(), lines, limit });
-        match &file.syntax {
-            Ok(syntax) => Functions { path: file.path, parts: &mut parts }.visit_file(syntax),
+        match file.syntax() {
+            Ok(syntax) => Functions { path: file.path, parts: &mut parts }.visit_file(&syntax),
             Err(error) => {
                 let what = format!("this does not parse: {error}");
                 let line = error.span().start().line;
@@ -94,13 +83,7 @@ fn parts(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Part> {
 }
 
 fn file_limit(file: &RustFile<'_>) -> usize {
-    if file.is_test() {
-        TEST_FILE
-    } else if file.path.contains("/examples/") {
-        EXAMPLE
-    } else {
-        SOURCE_FILE
-    }
+    if file.path.contains("/examples/") { EXAMPLE } else { FILE }
 }
 
 /// Collects the functions of a file, from the signature to the closing brace.
@@ -192,11 +175,9 @@ mod tests {
     #[test]
     fn files_have_the_limit_of_their_kind() {
         for (path, limit) in [
-            ("crates/a/src/b.rs", 600),
-            ("crates/a/src/b_tests.rs", 800),
-            ("crates/a/tests/b.rs", 800),
+            ("crates/a/src/b.rs", 900),
+            ("crates/a/tests/b.rs", 900),
             ("crates/a/examples/b.rs", 100),
-            ("crates/a/src/ring/README.md", 250),
         ] {
             assert_eq!(found(path, &lines(limit), &[]), [""; 0], "{path}");
             let findings = found(path, &lines(limit + 1), &[]);
@@ -229,8 +210,8 @@ mod tests {
     #[test]
     fn an_exception_has_a_limit_too() {
         let path = "crates/a/src/b.rs";
-        assert_eq!(found(path, &lines(700), &[allow("file", 700)]), [""; 0]);
-        assert_eq!(found(path, &lines(701), &[allow("file", 700)]).len(), 1);
+        assert_eq!(found(path, &lines(990), &[allow("file", 990)]), [""; 0]);
+        assert_eq!(found(path, &lines(991), &[allow("file", 990)]).len(), 1);
         let function = format!("fn a() {{\n{}}}", lines(80));
         assert_eq!(found(path, &function, &[allow("a", 90)]), [""; 0]);
         assert_eq!(found(path, &function, &[allow("b", 90)]).len(), 2);
@@ -238,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_list_only_shrinks() {
-        let findings = found("crates/a/src/b.rs", &lines(600), &[allow("file", 700)]);
+        let findings = found("crates/a/src/b.rs", &lines(900), &[allow("file", 990)]);
         assert_eq!(findings.len(), 1);
         assert!(findings[0].contains("needs no exception"), "{findings:?}");
     }

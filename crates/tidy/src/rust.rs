@@ -4,6 +4,8 @@ use proc_macro2::TokenTree;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
+use std::sync::Arc;
+
 use crate::mask::{Mask, line_of};
 
 /// A Rust file with its channels and its test code.
@@ -13,21 +15,43 @@ pub struct RustFile<'a> {
     /// All of it.
     pub text: &'a str,
     /// Code, strings and comments apart.
-    pub mask: Mask,
-    /// The syntax tree, if the file parses.
-    pub syntax: syn::Result<syn::File>,
-    tests: Vec<bool>,
+    pub mask: Arc<Mask>,
+    tests: Arc<[bool]>,
+}
+
+/// What takes long to find out about a file, and many checks ask for.
+#[derive(Debug, Clone)]
+pub(crate) struct Parts {
+    mask: Arc<Mask>,
+    tests: Arc<[bool]>,
+}
+
+impl Parts {
+    pub(crate) fn of(path: &str, text: &str) -> Parts {
+        let mut tests = vec![is_test_path(path); text.lines().count()];
+        // A file without the word has no tests, and need not be parsed.
+        if text.contains("test") {
+            if let Ok(syntax) = syn::parse_file(text) {
+                TestCode { lines: &mut tests }.visit_file(&syntax);
+            }
+        }
+        Parts { mask: Arc::new(Mask::new(text)), tests: tests.into() }
+    }
 }
 
 impl<'a> RustFile<'a> {
     /// Takes `text` apart.
     pub fn new(path: &'a str, text: &'a str) -> Self {
-        let syntax = syn::parse_file(text);
-        let mut tests = vec![is_test_path(path); text.lines().count()];
-        if let Ok(syntax) = &syntax {
-            TestCode { lines: &mut tests }.visit_file(syntax);
-        }
-        RustFile { path, text, mask: Mask::new(text), syntax, tests }
+        Self::with_parts(path, text, Parts::of(path, text))
+    }
+
+    pub(crate) fn with_parts(path: &'a str, text: &'a str, parts: Parts) -> Self {
+        RustFile { path, text, mask: parts.mask, tests: parts.tests }
+    }
+
+    /// The syntax tree, if the file parses.
+    pub fn syntax(&self) -> syn::Result<syn::File> {
+        syn::parse_file(self.text)
     }
 
     /// Whether all of the file is test code.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{fs, io};
 
-use crate::rust::RustFile;
+use crate::rust::{Parts, RustFile};
 
 /// A text file and where it is.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct TextFile {
 pub struct Tree {
     files: Vec<TextFile>,
     paths: BTreeSet<String>,
+    /// Of each Rust file, in their order. Once for all checks.
+    rust: OnceLock<Vec<Parts>>,
 }
 
 /// The root of this workspace: two levels above this crate.
@@ -63,7 +66,13 @@ impl Tree {
 
     /// All Rust files, taken apart.
     pub fn rust(&self) -> impl Iterator<Item = RustFile<'_>> {
-        self.with_suffix(".rs").map(|file| RustFile::new(&file.path, &file.text))
+        let files = || self.with_suffix(".rs");
+        let parts = self
+            .rust
+            .get_or_init(|| files().map(|file| Parts::of(&file.path, &file.text)).collect());
+        files()
+            .zip(parts)
+            .map(|(file, parts)| RustFile::with_parts(&file.path, &file.text, parts.clone()))
     }
 
     /// Whether `path` is a file, text or not, or a directory with files in it.

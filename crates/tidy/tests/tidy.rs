@@ -47,6 +47,31 @@ fn orderings_name_their_partners() {
     assert_clean(tidy::orderings::check(repository()));
 }
 
+#[test]
+fn lines_keep_to_the_columns() {
+    assert_clean(tidy::columns::check(repository()));
+}
+
+#[test]
+fn sentences_need_not_be_read_twice() {
+    assert_clean(tidy::english::check(repository()));
+}
+
+#[test]
+fn pages_are_short() {
+    assert_clean(tidy::words::check(repository()));
+}
+
+#[test]
+fn imports_point_down() {
+    assert_clean(tidy::layers::check(repository()));
+}
+
+#[test]
+fn tuning_constants_are_in_one_place() {
+    assert_clean(tidy::constants::check(repository()));
+}
+
 /// A check of an empty tree finds nothing wrong: the walk must have found the crates.
 #[test]
 fn the_walk_reaches_the_crates() {

@@ -2,6 +2,7 @@
 //!
 //! `cargo run -p xtask -- --help` lists them.
 
+mod benchmarks;
 mod peer_tests;
 mod rayon_bench;
 
@@ -13,12 +14,14 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "xtask", version)]
 enum Task {
+    Benchmarks(benchmarks::Args),
     PeerTests(peer_tests::Args),
     RayonBench(rayon_bench::Args),
 }
 
 fn main() -> ExitCode {
     match Task::parse() {
+        Task::Benchmarks(args) => benchmarks::main(&args),
         Task::PeerTests(args) => peer_tests::main(&args),
         Task::RayonBench(args) => rayon_bench::main(&args),
     }

@@ -1,7 +1,7 @@
 //! `rayon-bench`: programs on rayon, with rayon's own rayon-core and with heist's, side by side.
 //!
-//! No program can have both: cargo sees to it. So there are two, made of one source with two manifests below `target`, and
-//! they are asked in turns.
+//! No program can have both: cargo sees to it. So there are two, made of one source with two
+//! manifests below `target`, and they are asked in turns.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -22,13 +22,15 @@ pub struct Args {
     /// Rayon on its own in the place of heist, too: how far from 1 the ratios of equals are
     #[arg(long)]
     control: bool,
-    /// Puts what is jumped to on boundaries of 32 bytes, on both sides: where the linker puts loops is not in the ratio then
+    /// Puts what is jumped to on boundaries of 32 bytes, on both sides: where the linker puts loops
+    /// is not in the ratio then
     #[arg(long)]
     aligned: bool,
 }
 
-/// So many samples are of one process. Some of what makes it fast or slow is drawn by lot when it starts, as where its memory lies: each
-/// of a hundred samples in a row was 4 % off in one process, and none in the next. So each batch counts once in what is sure.
+/// So many samples are of one process. Some of what makes it fast or slow is drawn by lot when it
+/// starts, as where its memory lies: each of a hundred samples in a row was 4 % off in one process,
+/// and none in the next. So each batch counts once in what is sure.
 const BATCH: usize = 5;
 
 pub fn main(args: &Args) -> ExitCode {
@@ -151,8 +153,9 @@ impl Drop for Side {
     }
 }
 
-/// `par_sort_unstable` spends its time in a few short loops. With as many instructions on both sides, and one worker, it is up to 2 % off, in
-/// whichever direction the last change of either side has moved them.
+/// `par_sort_unstable` spends its time in a few short loops. With as many instructions on both
+/// sides, and one worker, it is up to 2 % off, in whichever direction the last change of either
+/// side has moved them.
 const ALIGNED: &str =
     "-C llvm-args=-align-all-functions=6 -C llvm-args=-align-all-nofallthru-blocks=5";
 
@@ -206,8 +209,9 @@ fn shown(stats: &Stats) -> String {
     format!("{median:>9.3} ms{:>22}", format!("{p10:.3}-{p90:.3} ms"))
 }
 
-/// How many times as fast heist is, and between which ratios it is with 95 % confidence: by the medians of batches, of the ratios of samples that were
-/// taken one right after the other, which the moods of the machine do not touch.
+/// How many times as fast heist is, and between which ratios it is with 95 % confidence: by the
+/// medians of batches, of the ratios of samples that were taken one right after the other, which
+/// the moods of the machine do not touch.
 fn ratio([heist, rayon]: &[Vec<f64>; 2]) -> (f64, String) {
     let ratios: Vec<f64> = heist.iter().zip(rayon).map(|(heist, rayon)| rayon / heist).collect();
     let batches: Vec<f64> = ratios.chunks(BATCH).map(|batch| Stats::of(batch).median).collect();

@@ -19,12 +19,15 @@ struct Row {
     p10: f64,
     p90: f64,
     samples: usize,
+    /// Where the ratio of heist to this side lies with 95 % confidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sure: Option<[f64; 2]>,
 }
 
 fn rows(results: &[Measured], workers: usize) -> Vec<Row> {
     let rows_of = |measured: &Measured| {
         let (bench, unit) = (measured.bench, measured.unit.name());
-        let row = move |Side { runtime, stats, .. }: &Side| Row {
+        let row = move |Side { runtime, stats, sure }: &Side| Row {
             bench,
             runtime: runtime.name(),
             workers,
@@ -33,6 +36,7 @@ fn rows(results: &[Measured], workers: usize) -> Vec<Row> {
             p10: stats.p10,
             p90: stats.p90,
             samples: stats.samples,
+            sure: sure.map(|sure| [sure.low, sure.high]),
         };
         measured.sides.iter().map(row).collect::<Vec<_>>()
     };
@@ -80,7 +84,7 @@ mod tests {
     use super::*;
     use crate::bench::Runtime;
     use crate::unit::Unit;
-    use heist_testing::stats::Stats;
+    use heist_testing::stats::{Interval, Stats};
 
     #[test]
     fn a_row_has_these_keys_and_no_others() {
@@ -88,9 +92,10 @@ mod tests {
         let measured = Measured {
             bench: "ring_push_pop",
             unit: Unit::Ns,
-            sides: [Runtime::Heist, Runtime::St3]
-                .map(|runtime| Side { runtime, stats, sure: None })
-                .to_vec(),
+            sides: vec![
+                Side { runtime: Runtime::Heist, stats, sure: None },
+                Side { runtime: Runtime::St3, stats, sure: Some(Interval { low: 0.5, high: 1.5 }) },
+            ],
         };
         let json = serde_json::to_value(rows(&[measured], 4)).unwrap();
         let row = |runtime: &str| {
@@ -99,7 +104,9 @@ mod tests {
                 "median": 2.5, "p10": 2.0, "p90": 3.0, "samples": 21,
             })
         };
-        assert_eq!(json, serde_json::json!([row("heist"), row("st3")]));
+        let mut st3 = row("st3");
+        st3["sure"] = serde_json::json!([0.5, 1.5]);
+        assert_eq!(json, serde_json::json!([row("heist"), st3]));
     }
 
     #[test]

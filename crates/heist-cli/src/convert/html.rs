@@ -9,9 +9,10 @@
 //! | `over_time` | polls and busy time, along the trace |
 //! | `histogram` | how long things took |
 //!
-//! The page has a bounded size whatever the trace's: spans too short to be seen are drawn together, and of
-//! arrows and tasks there are only so many. The page says so. All text comes from the trace and may
-//! be hostile: it goes into the page as JSON without `<`, and the script puts it nowhere but into text.
+//! The page has a bounded size whatever the trace's: spans too short to be seen are drawn together,
+//! and of arrows and tasks there are only so many. The page says so. All text comes from the trace
+//! and may be hostile: it goes into the page as JSON without `<`, and the script puts it nowhere
+//! but into text.
 
 mod aside;
 mod histogram;

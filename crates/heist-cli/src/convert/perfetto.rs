@@ -4,12 +4,14 @@
 //! each seat. Polls, jobs, sleeps and thefts are slices, and arrows go from a wake or a spawn to
 //! the poll that came of it, and from the victim of a theft to the thief.
 //!
-//! What no worker runs, closures and tasks of a `LocalSet`, has tracks of its own: those may run at the same time.
+//! What no worker runs, closures and tasks of a `LocalSet`, has tracks of its own: those may run at
+//! the same time.
 //!
-//! Perfetto sorts by time. Of what has the same time slices come first, the longest before the others, and all that has no
-//! length keeps its order. An arrow's end belongs to the slice that is open at that time, so a slice stands before its arrows. It shows the number
-//! of a track behind its name, and calls the one that has its process's number, or 0, the main thread: none has. The numbers of tracks
-//! are different in all processes, for viewers that know them by nothing else.
+//! Perfetto sorts by time. Of what has the same time slices come first, the longest before the
+//! others, and all that has no length keeps its order. An arrow's end belongs to the slice that is
+//! open at that time, so a slice stands before its arrows. It shows the number of a track behind
+//! its name, and calls the one that has its process's number, or 0, the main thread: none has. The
+//! numbers of tracks are different in all processes, for viewers that know them by nothing else.
 
 mod json;
 
@@ -24,7 +26,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const WORKERS: u64 = 1;
 const SEATS: u64 = 2;
-/// The numbers of tracks: those of workers begin here. "worker 1 1001" is not taken for worker 11, as "worker 1 1" would be.
+/// The numbers of tracks: those of workers begin here. "worker 1 1001" is not taken for worker 11,
+/// as "worker 1 1" would be.
 const FIRST_WORKER: u64 = 1000;
 /// Those of seats are above.
 const OUTSIDE: u64 = 1 << 17;
@@ -219,8 +222,8 @@ impl<W: Write> Perfetto<'_, W> {
         event.end()
     }
 
-    /// A slice without a length, for an arrow to begin at: else it would begin at whatever came last on its track, which may
-    /// be over.
+    /// A slice without a length, for an arrow to begin at: else it would begin at whatever came
+    /// last on its track, which may be over.
     fn start(&mut self, lane: Lane, at: u64, category: &str, name: &str) -> io::Result<()> {
         self.slice((WORKERS, track(lane)), (at, at), category, name)?.end()
     }

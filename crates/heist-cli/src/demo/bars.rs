@@ -15,7 +15,8 @@ const BESIDE: usize = 43;
 /// Shorter ones say nothing.
 const SHORTEST: usize = 4;
 
-/// A bar for each worker, drawn again and again at the same place on a terminal; a table in the end.
+/// A bar for each worker, drawn again and again at the same place on a terminal; a table in the
+/// end.
 pub(super) struct Bars {
     metrics: RuntimeMetrics,
     style: Style,

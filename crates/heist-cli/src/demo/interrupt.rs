@@ -1,4 +1,5 @@
-//! Ctrl-C: the phase that is being shown ends soon, the cursor comes back, and nothing else is shown.
+//! Ctrl-C: the phase that is being shown ends soon, the cursor comes back, and nothing else is
+//! shown.
 
 use std::io;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on Ctrl-C does not end the process. The thread that waits for it lives as long as the
-    /// process.
+    /// From now on Ctrl-C does not end the process. The thread that waits for it lives as long as
+    /// the process.
     pub(super) fn new() -> io::Result<Self> {
         let interrupt = Interrupt { is_there: Arc::new(AtomicBool::new(false)) };
         let raised = interrupt.clone();

@@ -214,8 +214,8 @@ impl Picture {
         .or_else(|| self.see_aside(event.kind).map(Over::Wait))
     }
 
-    /// The trace has ended: what is going on is counted as far as it went. Gives back the polls that
-    /// nobody has seen the end of.
+    /// The trace has ended: what is going on is counted as far as it went. Gives back the polls
+    /// that nobody has seen the end of.
     pub(super) fn end(&mut self) -> Vec<Poll> {
         let (now, tasks) = (self.now, &self.tasks);
         let place = |task| tasks.get(task).map_or(PlaceId::UNKNOWN, |task| task.place);
@@ -259,8 +259,8 @@ impl Picture {
         Deeds { polls, busy: self.lanes.iter().map(|lane| lane.common.busy).sum() }
     }
 
-    /// The line whose tasks have most of the work, and how long a poll of them takes, leaving out those that may
-    /// have lost their core.
+    /// The line whose tasks have most of the work, and how long a poll of them takes, leaving out
+    /// those that may have lost their core.
     pub(super) fn busiest(&self) -> (PlaceId, Duration) {
         let busiest = self.places().max_by_key(|(_, place)| place.busy);
         let (id, place) = busiest.expect("there is at least the one that is not known");
@@ -310,7 +310,8 @@ impl Picture {
     }
 
     fn see_worker(&mut self, worker: u16, event: &Event) -> Option<Poll> {
-        // With a single seat it may be that of a thread in `block_on`, which polls its own future in between: no event tells.
+        // With a single seat it may be that of a thread in `block_on`, which polls its own future
+        // in between: no event tells.
         let is_told_of = self.seats > 1;
         let before = self.lane(worker).doing();
         self.lane(worker).touch(event.at, is_told_of);

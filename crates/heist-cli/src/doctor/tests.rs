@@ -244,7 +244,8 @@ fn without_core(seats: usize, script: Script) -> f64 {
     script.examine_with(seats, Duration::ZERO).basis.without_core
 }
 
-/// Who blocks needs no core; its seat is lent, taken back, and in between it is told that it has used no CPU time.
+/// Who blocks needs no core; its seat is lent, taken back, and in between it is told that it has
+/// used no CPU time.
 #[test]
 fn a_blocked_poll_does_not_wait_for_a_core() {
     let mut script = Script::default();
@@ -306,7 +307,8 @@ fn a_silent_worker_waits_for_a_core_unless_it_may_be_at_a_future_of_block_on() {
     assert!(without_core(2, silent()) > 0.25);
 }
 
-/// In each round it is woken, gets a core 20 ms later, and parks; it may be told of itself before it is up.
+/// In each round it is woken, gets a core 20 ms later, and parks; it may be told of itself before
+/// it is up.
 fn late(rounds: u64) -> Script {
     let mut script = Script::default();
     script.on(0, 1, EventKind::Park);
@@ -374,7 +376,8 @@ fn all_io_at_one_reactor_is_told() {
     assert_eq!(ids(&io(9).examine()), [""; 0]);
 }
 
-/// All events arrive at one reactor, and another worker takes half of the tasks, most of them after the first is done.
+/// All events arrive at one reactor, and another worker takes half of the tasks, most of them after
+/// the first is done.
 #[test]
 fn io_at_one_reactor_whose_tasks_are_stolen_is_healthy() {
     let mut script = Script::default();

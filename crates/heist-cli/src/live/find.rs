@@ -33,8 +33,8 @@ impl Endpoint {
         Endpoint { address: Address::Tcp(address) }
     }
 
-    /// The console that is meant by a pid, by the path of a socket or by an address; without any of these,
-    /// the only one there is.
+    /// The console that is meant by a pid, by the path of a socket or by an address; without any of
+    /// these, the only one there is.
     ///
     /// # Errors
     /// If there is none, or more than one.

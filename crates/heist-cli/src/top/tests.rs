@@ -1,4 +1,5 @@
-//! The state without a screen, keys without a keyboard, and the thread that fetches without a program.
+//! The state without a screen, keys without a keyboard, and the thread that fetches without a
+//! program.
 
 mod fetching;
 pub mod fixture;

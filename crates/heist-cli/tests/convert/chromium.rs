@@ -62,7 +62,8 @@ fn browser() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Opens pages of these names and widths. Returns what each told, and what the browser complained of.
+/// Opens pages of these names and widths. Returns what each told, and what the browser complained
+/// of.
 fn open(browser: &PathBuf, sample: &Sample, pages: &[(&str, u32, String)]) -> (Vec<Value>, String) {
     let mut around = AROUND.to_owned();
     for (name, width, page) in pages {

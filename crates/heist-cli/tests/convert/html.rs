@@ -186,7 +186,8 @@ fn what_no_worker_runs_has_rows_of_its_own() {
     let names: Vec<_> = lanes.iter().map(|lane| lane["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["outside", "aside 1", "aside 2"]);
     assert_eq!(data["titles"], serde_json::json!(["local", "task 8"]));
-    // Start after the one before, length, title, task, and flags: from no queue; waits, done, had not ended.
+    // Start after the one before, length, title, task, and flags: from no queue; waits, done, had
+    // not ended.
     let spans = |lane: usize| lanes[lane]["spans"].clone();
     assert_eq!(spans(0), serde_json::json!([]));
     assert_eq!(spans(1), serde_json::json!([0, 100, 200, 1, 7, 5 | 1 << 3, 0, 300, 100, 1, 7, 5]));

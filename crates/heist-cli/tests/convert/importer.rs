@@ -1,6 +1,7 @@
-//! Chrome's JSON as Perfetto takes it in. `scripts/perfetto-check` asks the real one, where it can be had; these are the rules
-//! of its version 52, which say what becomes of an event: slices of a track that overlap without being nested are dropped, an arrow that
-//! finds no slice on its track is dropped, a thread with the number of its process, or 0, is taken for the main thread.
+//! Chrome's JSON as Perfetto takes it in. `scripts/perfetto-check` asks the real one, where it can
+//! be had; these are the rules of its version 52, which say what becomes of an event: slices of a
+//! track that overlap without being nested are dropped, an arrow that finds no slice on its track
+//! is dropped, a thread with the number of its process, or 0, is taken for the main thread.
 
 use super::{MILLISECOND, Sample};
 use heist::runtime::Builder;
@@ -58,7 +59,8 @@ fn import(json: &str) -> Imported {
     let (meta, mut timed): (Vec<_>, Vec<_>) = events.iter().partition(|event| event["ph"] == "M");
     let mut importer = Importer::default();
     meta.into_iter().for_each(|event| importer.meta(event));
-    // Of what has the same time slices with a length come first, the longest first; all others stay in their order.
+    // Of what has the same time slices with a length come first, the longest first; all others stay
+    // in their order.
     let shortness = |event: &Value| match event["ph"] == "X" {
         true => u64::MAX - nanos(event, "dur"),
         false => u64::MAX,
@@ -117,8 +119,8 @@ impl Importer {
         }
     }
 
-    /// What has ended before is closed, but what has no length lies on others of its time that have none; what would stick
-    /// out of what is open is dropped.
+    /// What has ended before is closed, but what has no length lies on others of its time that have
+    /// none; what would stick out of what is open is dropped.
     fn begin(&mut self, track: String, event: &Value, start: u64, end: Option<u64>) {
         let stack = self.open.entry(track).or_default();
         let slices = &mut self.found.slices;

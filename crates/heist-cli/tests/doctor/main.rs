@@ -1,5 +1,6 @@
-//! `heist doctor` on real programs (M2): each cause has its finding, and healthy programs have none; the same on programs that
-//! it was not made with. And `heist demo`, which shows some of them.
+//! `heist doctor` on real programs (M2): each cause has its finding, and healthy programs have
+//! none; the same on programs that it was not made with. And `heist demo`, which shows some of
+//! them.
 
 mod programs;
 mod unseen;
@@ -278,7 +279,8 @@ const TOUR: [&str; 12] = [
     "Next:",
 ];
 
-/// The first command of the README. A machine that has no time for it shows too little to be judged.
+/// The first command of the README. A machine that has no time for it shows too little to be
+/// judged.
 #[test]
 fn the_demo_shows_each_phase_and_what_doctor_says() {
     let tour = |_| {

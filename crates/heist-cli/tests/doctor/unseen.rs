@@ -1,4 +1,5 @@
-//! `heist doctor` on programs that it was not made with (M2): its thresholds were chosen by those in `programs`.
+//! `heist doctor` on programs that it was not made with (M2): its thresholds were chosen by those
+//! in `programs`.
 
 mod healthy;
 mod load;

@@ -35,7 +35,8 @@ fn program(directory: &Path, body: &str) -> PathBuf {
 }
 
 /// Copies a program. Not in this process: what it has open for writing, a child that another test
-/// starts at this moment has open too, and until that is gone the program is busy and cannot be run.
+/// starts at this moment has open too, and until that is gone the program is busy and cannot be
+/// run.
 fn install(from: &Path, to: &Path) {
     let status = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status().unwrap();
     assert!(status.success());

@@ -31,8 +31,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `heist` with these arguments; None, with a message, where a program that this needs is
-    /// missing.
+    /// Starts `heist` with these arguments; None, with a message, where a program that this needs
+    /// is missing.
     pub fn start(args: &[&str], columns: u16, rows: u16) -> Option<Terminal> {
         let controller = openpt(FLAGS).expect("a terminal");
         grantpt(&controller).expect("a terminal");

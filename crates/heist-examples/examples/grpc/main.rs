@@ -1,5 +1,6 @@
 //! gRPC by tonic. Its client and its server call Tokio's runtime by name; with the feature
-//! `tokio-context` they find one. The same service runs on heist's workers if `heist::hyper` serves it.
+//! `tokio-context` they find one. The same service runs on heist's workers if `heist::hyper` serves
+//! it.
 //!
 //! No `.proto` file here, to need no compiler for it: messages are text, by the codec in `text.rs`.
 

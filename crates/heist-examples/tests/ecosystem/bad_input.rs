@@ -93,7 +93,8 @@ fn a_handler_that_panics_ends_its_connection_alone() {
     });
 }
 
-/// A client that asks and does not read: its answer fills every buffer there is. Others do not wait.
+/// A client that asks and does not read: its answer fills every buffer there is. Others do not
+/// wait.
 #[test]
 fn a_client_that_does_not_read_harms_nobody() {
     runtime().block_on(async {

@@ -1,4 +1,5 @@
-//! Crates that call Tokio's runtime by name find the companion, wherever heist calls code of others.
+//! Crates that call Tokio's runtime by name find the companion, wherever heist calls code of
+//! others.
 
 use crate::support::{ask, connect, hello, http1, runtime_with_tokio};
 use heist::runtime::{Builder, Handle, Runtime};
@@ -157,8 +158,8 @@ fn runtimes_may_be_nested() {
     assert_eq!(id(), of_outer);
 }
 
-/// The runtime does not wait for what others have spawned beside it, but that ends all the same, and
-/// nothing of the runtime is kept by it.
+/// The runtime does not wait for what others have spawned beside it, but that ends all the same,
+/// and nothing of the runtime is kept by it.
 #[test]
 fn the_companion_ends_with_the_runtime() {
     struct Told(mpsc::Sender<()>);

@@ -4,7 +4,7 @@ use super::{FileTimes, OpenOptions};
 use crate::io::background::{self, Background, Buffer, MAX_BUF_SIZE, poll_counted};
 use crate::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use crate::runtime::Handle;
-use crate::sync::{Mutex, MutexGuard};
+use crate::tokio_parts::sync::{Mutex, MutexGuard};
 use crate::task;
 use std::fmt;
 use std::fs::{File as StdFile, Metadata, Permissions};

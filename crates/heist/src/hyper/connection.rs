@@ -49,7 +49,7 @@ impl Connections {
     {
         let http = self.http.clone();
         let mut closing = self.closing.subscribe();
-        crate::spawn(async move {
+        crate::task::spawn(async move {
             let stream = select! {
                 biased;
                 _ = closing.changed() => return,

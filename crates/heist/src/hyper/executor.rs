@@ -14,6 +14,6 @@ where
 {
     #[track_caller]
     fn execute(&self, future: F) {
-        drop(crate::spawn(future));
+        drop(crate::task::spawn(future));
     }
 }

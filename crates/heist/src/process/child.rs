@@ -175,7 +175,7 @@ impl Child {
         // The pipes are kept until all is done: a child that writes on after one of them has failed
         // would be ended by SIGPIPE, and would seem to have gone wrong by itself.
         let (status, stdout, stderr) =
-            crate::try_join!(self.wait(), read_all(&mut stdout), read_all(&mut stderr))?;
+            crate::tokio_parts::try_join!(self.wait(), read_all(&mut stdout), read_all(&mut stderr))?;
         Ok(Output { status, stdout, stderr })
     }
 }

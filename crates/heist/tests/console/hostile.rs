@@ -1,5 +1,5 @@
-//! Clients that do not mean well, or do not know better. Whatever they do, the console answers others, and
-//! the runtime runs.
+//! Clients that do not mean well, or do not know better. Whatever they do, the console answers
+//! others, and the runtime runs.
 
 use crate::client::{Asked, Stream, answer, ask, connect, get, read, start, started, talk};
 use heist::console::{Address, Config};
@@ -21,7 +21,8 @@ fn is_well(asked: &Asked) {
     assert!(get(&asked.address, "/").contains("/v1/snapshot"));
 }
 
-/// As [`is_well`], where there is no room at times, or a slow machine is too slow for those who mean well, too.
+/// As [`is_well`], where there is no room at times, or a slow machine is too slow for those who
+/// mean well, too.
 fn gets_well(asked: &Asked) {
     assert_eq!(asked.rt.block_on(asked.rt.spawn(async { 5 })).unwrap(), 5);
     while !talk(&asked.address, b"GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200") {}
@@ -287,7 +288,8 @@ fn a_runtime_goes_down_beside_clients() {
     }
 }
 
-/// A page in a browser can have the browser ask a port of this machine, by a name that it has made up.
+/// A page in a browser can have the browser ask a port of this machine, by a name that it has made
+/// up.
 #[test]
 fn a_port_answers_to_its_own_names_only() {
     let any = ([127, 0, 0, 1], 0);

@@ -106,7 +106,8 @@ fn places_that_cannot_be_are_told() {
 
 const CHILD: &str = "HEIST_TEST_CONSOLE_CHILD";
 
-/// In a process of its own: two runtimes as the environment has them, until nobody wants them any more.
+/// In a process of its own: two runtimes as the environment has them, until nobody wants them any
+/// more.
 #[test]
 fn child() {
     if std::env::var_os(CHILD).is_none() {

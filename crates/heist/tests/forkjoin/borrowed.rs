@@ -59,7 +59,8 @@ pub(crate) fn yields_until(runtime: &Runtime, end: &Flag) -> heist::task::JoinHa
     task
 }
 
-/// J5, F3: a job blocks until another has run, and a task that always yields keeps the borrower of its worker's seat busy.
+/// J5, F3: a job blocks until another has run, and a task that always yields keeps the borrower of
+/// its worker's seat busy.
 #[test]
 fn j5_a_lender_that_blocks() {
     let rt = Builder::new_multi_thread().worker_threads(1).build().unwrap();

@@ -1,4 +1,5 @@
-//! J5 while the runtime goes down: closures may wait for each other to their end. What fails here hangs.
+//! J5 while the runtime goes down: closures may wait for each other to their end. What fails here
+//! hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::{in_place_scope, join, scope, scope_fifo, spawn_job, task};
@@ -31,7 +32,8 @@ fn gate() -> (Gate, Receiver<()>, Sender<()>) {
     (Gate { arrive, go_on }, has_arrived, open)
 }
 
-/// The runtime goes down while `body` is at the gate, on a worker, and afterwards it comes to its end.
+/// The runtime goes down while `body` is at the gate, on a worker, and afterwards it comes to its
+/// end.
 fn closes_beside(workers: usize, body: impl FnOnce(Gate) + Send) {
     let rt = runtime(workers);
     let (gate, has_arrived, open) = gate();
@@ -49,14 +51,16 @@ fn closes_beside(workers: usize, body: impl FnOnce(Gate) + Send) {
     });
 }
 
-/// It cannot be seen from outside that a runtime is down. If this is too short, a test that should fail may pass.
+/// It cannot be seen from outside that a runtime is down. If this is too short, a test that should
+/// fail may pass.
 fn is_closed_soon(closes: &thread::ScopedJoinHandle<'_, ()>) -> bool {
     thread::sleep(Duration::from_millis(20));
     assert!(!closes.is_finished(), "a closure is still running");
     true
 }
 
-/// The first closure blocks when the runtime is down already, and waits for the second, which nobody has begun.
+/// The first closure blocks when the runtime is down already, and waits for the second, which
+/// nobody has begun.
 #[test]
 fn j5_the_first_closure_waits_for_the_second() {
     for workers in [1, 2, 4] {
@@ -133,7 +137,8 @@ fn j5_jobs_of_a_scope_wait_for_each_other() {
     }
 }
 
-/// What comes from outside after the end, or from a worker that has stepped aside, is run by others than who calls.
+/// What comes from outside after the end, or from a worker that has stepped aside, is run by others
+/// than who calls.
 #[test]
 fn j5_what_comes_from_outside_after_the_end() {
     fn from_outside(handle: &Handle) {
@@ -188,8 +193,8 @@ fn j5_parts_of_a_broadcast_wait_for_each_other() {
     }
 }
 
-/// As [`closes_beside`], where no spare worker is to be had before the end: all blocking threads are in use. `before` is called on
-/// the thread of the test before the runtime goes down.
+/// As [`closes_beside`], where no spare worker is to be had before the end: all blocking threads
+/// are in use. `before` is called on the thread of the test before the runtime goes down.
 fn closes_without_spares(before: impl FnOnce(&Handle), body: impl FnOnce(Gate) + Send) {
     const THREADS: usize = 3;
     let mut builder = Builder::new_multi_thread();
@@ -255,7 +260,8 @@ fn j3_who_waits_for_a_handle_leaves_its_joins_alone() {
         let waits = || {
             let guard = lock.lock().unwrap();
             let job = spawn_job(|| {});
-            // It is cancelled, perhaps. It lies below the second closure, and above that of the outer join.
+            // It is cancelled, perhaps. It lies below the second closure, and above that of the
+            // outer join.
             join(move || drop(job.wait()), || {});
             drop(guard);
         };

@@ -1,5 +1,5 @@
-//! J3: who waits for a job, with a lock held perhaps, runs nothing that the job does not wait for, whatever comes to the worker
-//! that has the job. What fails here hangs.
+//! J3: who waits for a job, with a lock held perhaps, runs nothing that the job does not wait for,
+//! whatever comes to the worker that has the job. What fails here hangs.
 
 use heist::join;
 use heist::runtime::{Builder, Handle, Runtime};
@@ -13,8 +13,8 @@ fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(3).build().unwrap()
 }
 
-/// What becomes of a job that has nothing to do with a join but that it was left behind by what a thief of the join runs on
-/// its way. It wants the lock that the join's owner holds.
+/// What becomes of a job that has nothing to do with a join but that it was left behind by what a
+/// thief of the join runs on its way. It wants the lock that the join's owner holds.
 struct Stray {
     lock: Mutex<()>,
     handle: Handle,
@@ -34,8 +34,9 @@ fn stray(rt: &Runtime) -> &'static Stray {
     Box::leak(Box::new(Stray { lock: Mutex::new(()), handle: rt.handle().clone() }))
 }
 
-/// A broadcast comes to a thief that waits, and leaves a job behind that wants the lock: neither the owner of the join nor
-/// the thief runs it. `is_owner_awake`: the owner looks for something to help with at that very moment.
+/// A broadcast comes to a thief that waits, and leaves a job behind that wants the lock: neither
+/// the owner of the join nor the thief runs it. `is_owner_awake`: the owner looks for something to
+/// help with at that very moment.
 fn a_broadcast_beside_a_thief(is_owner_awake: bool) {
     let rt = runtime();
     let stray = stray(&rt);
@@ -107,8 +108,8 @@ fn j3_an_owner_does_not_run_what_a_broadcast_leaves_with_the_thief() {
     (0..20).for_each(|_| a_broadcast_beside_a_thief(true));
 }
 
-/// Where nobody comes in the worker's place it does not step aside, and takes part in a broadcast all the same. What its part
-/// leaves behind is none of the join's that it is in the middle of.
+/// Where nobody comes in the worker's place it does not step aside, and takes part in a broadcast
+/// all the same. What its part leaves behind is none of the join's that it is in the middle of.
 #[test]
 fn j3_a_broadcast_in_a_wait_for_another_runtime() {
     let rt = Builder::new_multi_thread().worker_threads(2).thread_per_core(true).build().unwrap();

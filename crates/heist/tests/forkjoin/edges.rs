@@ -1,5 +1,5 @@
-//! Fork-join where it is thin: a wait in the middle of a join, panics that panic once more, and runtimes that go down
-//! while somebody waits. What fails here mostly hangs.
+//! Fork-join where it is thin: a wait in the middle of a join, panics that panic once more, and
+//! runtimes that go down while somebody waits. What fails here mostly hangs.
 
 use heist::runtime::{Builder, Runtime};
 use heist::{Yield, in_place_scope, join, scope, scope_fifo, spawn_job, task};
@@ -21,7 +21,8 @@ fn wait_in_join() -> (u32, u32) {
     join(|| job.wait().unwrap(), || 2)
 }
 
-/// J1: who waits in the first closure of a join for an older job must not run the second one instead.
+/// J1: who waits in the first closure of a join for an older job must not run the second one
+/// instead.
 #[test]
 fn j1_a_handle_is_waited_for_in_a_join() {
     for workers in [1, 2] {
@@ -33,7 +34,8 @@ fn j1_a_handle_is_waited_for_in_a_join() {
     assert_eq!(without_threads().block_on(async { wait_in_join() }), (1, 2));
 }
 
-/// J1: the same for who asks for any job; each is run once, also if others take the place in the deque.
+/// J1: the same for who asks for any job; each is run once, also if others take the place in the
+/// deque.
 #[test]
 fn j1_a_yield_in_a_join_leaves_the_join_whole() {
     fn tree(handle: &heist::runtime::Handle, depth: u32, runs: &AtomicUsize) -> usize {
@@ -203,7 +205,8 @@ fn j2_jobs_are_run_though_the_end_is_told_twice() {
     }
 }
 
-/// J2: a worker that waits when the runtime goes down gets what it waits for, also if there is no other worker.
+/// J2: a worker that waits when the runtime goes down gets what it waits for, also if there is no
+/// other worker.
 #[test]
 fn j2_the_only_worker_waits_while_the_runtime_ends() {
     for _ in 0..20 {

@@ -41,8 +41,8 @@ fn no_other_threads_come() {
     });
 }
 
-/// J1: a job of a frame further down that its own worker runs is not run again by the frame, nor is another in its
-/// place.
+/// J1: a job of a frame further down that its own worker runs is not run again by the frame, nor is
+/// another in its place.
 #[test]
 fn j1_a_worker_may_run_what_its_own_frame_offers() {
     let rt = fixed(1);
@@ -120,7 +120,8 @@ fn w1_a_task_of_a_job_goes_before_the_next_job() {
     assert_eq!(ended.recv(), Ok(Ok(())));
 }
 
-/// Who waits looks after each job that it runs meanwhile whether that is over: it does not go on to the next.
+/// Who waits looks after each job that it runs meanwhile whether that is over: it does not go on to
+/// the next.
 #[test]
 fn who_waits_looks_after_each_job() {
     let (a, b) = (fixed(1), fixed(1));

@@ -166,8 +166,8 @@ fn many_joins_from_outside() {
     });
 }
 
-/// J3: a worker that waits with a lock held runs nothing that might want that lock, but what it waits for
-/// itself: others that want it wait, and all get it in the end.
+/// J3: a worker that waits with a lock held runs nothing that might want that lock, but what it
+/// waits for itself: others that want it wait, and all get it in the end.
 #[test]
 fn j3_a_lock_may_be_held_across_a_join() {
     let rt = runtime(2);
@@ -191,8 +191,8 @@ fn unwatched(workers: usize) -> Runtime {
     builder.worker_threads(workers).stall_threshold(None).build().unwrap()
 }
 
-/// J3, L5: a worker that waits does not run what is none of its business; it gives its seat away, and who gets it
-/// does.
+/// J3, L5: a worker that waits does not run what is none of its business; it gives its seat away,
+/// and who gets it does.
 #[test]
 fn j3_who_waits_leaves_other_jobs_to_others() {
     let rt = unwatched(2);
@@ -220,8 +220,8 @@ fn j3_who_waits_leaves_other_jobs_to_others() {
     }
 }
 
-/// J2: a closure that waits for a worker when the runtime goes down is called by its own thread, though
-/// all workers are stuck.
+/// J2: a closure that waits for a worker when the runtime goes down is called by its own thread,
+/// though all workers are stuck.
 #[test]
 fn j2_nobody_waits_for_workers_that_do_not_come() {
     let rt = unwatched(1);
@@ -285,8 +285,8 @@ fn from_everywhere() {
     assert_eq!(rt.block_on(both).unwrap(), (34, 55));
 }
 
-/// F3: tasks are run while every worker is at a job that waits for them without ever blocking; also those that a job
-/// itself spawns. Sysmon does not help: it is not asked to.
+/// F3: tasks are run while every worker is at a job that waits for them without ever blocking; also
+/// those that a job itself spawns. Sysmon does not help: it is not asked to.
 #[test]
 fn f3_tasks_are_run_beside_jobs_that_burn() {
     for workers in [1, 2, 4] {
@@ -322,8 +322,8 @@ fn f3_tasks_are_run_beside_jobs_that_burn() {
     }
 }
 
-/// F3, L3: so are tasks that wait for sockets and for time. Nobody is robbed for them: sysmon has all the patience in the world,
-/// or does not watch the workers at all.
+/// F3, L3: so are tasks that wait for sockets and for time. Nobody is robbed for them: sysmon has
+/// all the patience in the world, or does not watch the workers at all.
 #[test]
 fn f3_sockets_and_timers_beside_jobs_that_burn() {
     serve_beside_jobs(Some(Duration::from_secs(3600)));

@@ -1,5 +1,5 @@
-//! J3: who waits in a join or a scope, with a lock held perhaps, leaves to others what nobody waits for in its frame.
-//! What fails here hangs.
+//! J3: who waits in a join or a scope, with a lock held perhaps, leaves to others what nobody waits
+//! for in its frame. What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::{join, scope, spawn_job};
@@ -61,8 +61,8 @@ fn j3_jobs_of_a_scope_further_out() {
     }
 }
 
-/// The second closure was stolen, and does not end before what it leaves behind has begun: with the owner of the join, which looks for something to
-/// help with, it would wait for the lock for ever.
+/// The second closure was stolen, and does not end before what it leaves behind has begun: with the
+/// owner of the join, which looks for something to help with, it would wait for the lock for ever.
 #[test]
 fn j3_what_a_thief_leaves_behind() {
     for rt in runtimes().skip(1) {
@@ -91,7 +91,8 @@ fn j3_what_a_thief_leaves_behind() {
     }
 }
 
-/// What was put aside is for others, and there are none: the only worker waits for it, and nobody could come in its place.
+/// What was put aside is for others, and there are none: the only worker waits for it, and nobody
+/// could come in its place.
 #[test]
 fn j5_what_was_put_aside_is_run_by_who_waits_for_it() {
     let mut builder = Builder::new_multi_thread();

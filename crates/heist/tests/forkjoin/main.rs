@@ -1,4 +1,5 @@
-//! Fork-join: joins, scopes, jobs and broadcasts. What needs an allocator of its own is in `forkjoin_memory.rs`.
+//! Fork-join: joins, scopes, jobs and broadcasts. What needs an allocator of its own is in
+//! `forkjoin_memory.rs`.
 
 mod borrowed;
 mod closing;

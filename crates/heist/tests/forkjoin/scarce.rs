@@ -1,5 +1,5 @@
-//! Fork-join where no more threads are to be had: neither spare ones nor those of the global runtime. What fails here
-//! hangs.
+//! Fork-join where no more threads are to be had: neither spare ones nor those of the global
+//! runtime. What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::{Yield, join, scope, scope_fifo, task};
@@ -9,7 +9,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Calls `f` on the one worker of a runtime whose blocking threads are all in use, also by who could sit down in its place.
+/// Calls `f` on the one worker of a runtime whose blocking threads are all in use, also by who
+/// could sit down in its place.
 fn without_spares(f: impl FnOnce() + Send) {
     with_workers_alone(1, f);
 }
@@ -30,7 +31,8 @@ fn with_workers_alone(workers: usize, f: impl FnOnce() + Send) {
     rt.block_on(blocked).unwrap();
 }
 
-/// J2, J3: what a detour leaves behind goes to the inbox. If it is of a scope that the worker then waits for, it comes back.
+/// J2, J3: what a detour leaves behind goes to the inbox. If it is of a scope that the worker then
+/// waits for, it comes back.
 #[test]
 fn j2_a_scope_gets_back_what_its_own_broadcast_leaves() {
     let runs = AtomicUsize::new(0);
@@ -67,14 +69,16 @@ fn j2_a_scope_gets_what_comes_from_outside() {
     assert_eq!(runs.load(Ordering::Relaxed), 2);
 }
 
-/// J2: the same for what comes when its owner sleeps already, for a job that another worker has, and that waits for this one.
+/// J2: the same for what comes when its owner sleeps already, for a job that another worker has,
+/// and that waits for this one.
 #[test]
 fn j2_a_scope_gets_what_comes_in_its_sleep() {
     fn spawn_and_wait<'scope>(
         s: &heist::Scope<'scope>,
         from_outside: impl FnOnce(&(dyn Fn() + Sync)),
     ) {
-        // It cannot be seen from outside that a worker sleeps. If this is too short, a test that should fail may pass.
+        // It cannot be seen from outside that a worker sleeps. If this is too short, a test that
+        // should fail may pass.
         thread::sleep(Duration::from_millis(50));
         let (run, has_run) = channel();
         from_outside(&|| {
@@ -105,8 +109,8 @@ fn j2_a_scope_gets_what_comes_in_its_sleep() {
 
 const CHILD: &str = "HEIST_TEST_CHILD";
 
-/// J2: a runtime is down, and the global one cannot be started. What was counted is run all the same, and nobody unwinds out of
-/// a frame that is waited for.
+/// J2: a runtime is down, and the global one cannot be started. What was counted is run all the
+/// same, and nobody unwinds out of a frame that is waited for.
 #[test]
 fn j2_the_global_runtime_cannot_be_started() {
     for part in ["scarce::child_spawns_to_a_scope", "scarce::child_waits_for_a_thief"] {
@@ -145,7 +149,8 @@ fn child_spawns_to_a_scope() {
     assert_eq!(runs.load(Ordering::Relaxed), 3);
 }
 
-/// It waits in a join, and runs its part of a broadcast meanwhile, which leaves something behind that it has to pass on.
+/// It waits in a join, and runs its part of a broadcast meanwhile, which leaves something behind
+/// that it has to pass on.
 #[test]
 fn child_waits_for_a_thief() {
     if !is_child() {
@@ -168,7 +173,8 @@ fn child_waits_for_a_thief() {
         let call = threads.spawn(move || installs.install(move || _ = join(first, second)));
         has_begun.recv().unwrap();
         let closes = threads.spawn(move || drop(rt));
-        // It cannot be seen from outside that a runtime is down. If this is too short, a test that should fail may pass.
+        // It cannot be seen from outside that a runtime is down. If this is too short, a test that
+        // should fail may pass.
         thread::sleep(Duration::from_millis(50));
         let inner = handle.clone();
         handle.spawn_broadcast(move |_| {

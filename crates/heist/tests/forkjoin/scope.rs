@@ -59,7 +59,8 @@ fn a_million_jobs() {
     assert_eq!(sum.into_inner(), count);
 }
 
-/// J1: whatever a job captures comes to it whole, be it nothing, large, or aligned to more than memory for jobs is.
+/// J1: whatever a job captures comes to it whole, be it nothing, large, or aligned to more than
+/// memory for jobs is.
 #[test]
 fn j1_jobs_have_any_size_and_alignment() {
     #[repr(align(64))]
@@ -86,8 +87,8 @@ fn j1_jobs_have_any_size_and_alignment() {
     assert_eq!(ran.into_inner(), 4 * runs);
 }
 
-/// What is none of the scope's is not begun by its owner when all jobs of the scope have ended, though it has come since the
-/// scope was opened.
+/// What is none of the scope's is not begun by its owner when all jobs of the scope have ended,
+/// though it has come since the scope was opened.
 #[test]
 fn j3_a_scope_that_is_over_is_left() {
     let rt = runtime(1);
@@ -114,7 +115,8 @@ fn j3_a_scope_that_is_over_is_left() {
     }
 }
 
-/// J2: a worker tells a scope of the jobs that it has ended before it begins something else, which may wait for the scope.
+/// J2: a worker tells a scope of the jobs that it has ended before it begins something else, which
+/// may wait for the scope.
 #[test]
 fn j2_a_scope_is_told_before_something_else_begins() {
     let rt = runtime(2);
@@ -316,7 +318,8 @@ fn a_dropped_handle_cancels() {
     assert_eq!(Arc::strong_count(&owned), 1, "what was cancelled is dropped");
 }
 
-/// A job that waits when the runtime goes down is cancelled; one that is detached from the beginning is run.
+/// A job that waits when the runtime goes down is cancelled; one that is detached from the
+/// beginning is run.
 #[test]
 fn j2_going_down_cancels_or_runs() {
     for _ in 0..50 {

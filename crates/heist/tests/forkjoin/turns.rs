@@ -117,7 +117,8 @@ fn another_runtime_has_the_usual_turns() {
     assert_eq!(worker, usual);
 }
 
-/// Nor does a thread for closures that is started from there. The task waits for it, so it runs nowhere else.
+/// Nor does a thread for closures that is started from there. The task waits for it, so it runs
+/// nowhere else.
 #[test]
 fn a_new_thread_has_the_usual_turns() {
     let rt = builder().max_blocking_threads(2).build().unwrap();

@@ -1,6 +1,6 @@
-//! Two runtimes that go down at the same time, one by the other's hand, while the jobs of each wait for jobs of the other. Each runtime is
-//! shut down by one, as it has one owner; what it promises is told at `Runtime::shutdown_timeout` and its neighbours. What
-//! fails here hangs.
+//! Two runtimes that go down at the same time, one by the other's hand, while the jobs of each wait
+//! for jobs of the other. Each runtime is shut down by one, as it has one owner; what it promises
+//! is told at `Runtime::shutdown_timeout` and its neighbours. What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::block_in_place;
@@ -98,8 +98,8 @@ fn j5_two_runtimes_are_dropped_at_once() {
     });
 }
 
-/// One goes down with the other in its hands: the task that would have dropped it is dropped itself, by the shutdown, or
-/// drops it while the shutdown waits for it.
+/// One goes down with the other in its hands: the task that would have dropped it is dropped
+/// itself, by the shutdown, or drops it while the shutdown waits for it.
 #[test]
 fn j5_a_runtime_is_dropped_by_what_another_drops() {
     ends_beside_trees(|one, other| {

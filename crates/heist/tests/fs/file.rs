@@ -1,5 +1,5 @@
-//! Open files: what is done in the background, what is reported when, what a cancelled operation and
-//! a runtime that goes down leave behind.
+//! Open files: what is done in the background, what is reported when, what a cancelled operation
+//! and a runtime that goes down leave behind.
 //!
 //! Where an operation has to be on its way, the only blocking thread is held.
 

@@ -1,4 +1,5 @@
-//! The module `fs`, and what is done in the same way: the standard streams, and the traits of futures-io.
+//! The module `fs`, and what is done in the same way: the standard streams, and the traits of
+//! futures-io.
 
 mod file;
 mod file_model;

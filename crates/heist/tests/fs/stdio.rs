@@ -51,8 +51,8 @@ fn assert_good(status: ExitStatus, child: &str) {
     assert_eq!(status.code(), Some(GOOD), "{child}");
 }
 
-/// Runs a part with this input; returns what it wrote to both outputs. The test harness writes a line
-/// to the first before it begins.
+/// Runs a part with this input; returns what it wrote to both outputs. The test harness writes a
+/// line to the first before it begins.
 #[track_caller]
 fn run(part: &str, input: &[u8]) -> (Vec<u8>, String) {
     let mut child = start(part);

@@ -287,8 +287,8 @@ async fn end_somehow(rng: &mut Rng, waiting: heist::task::JoinHandle<()>, peer: 
     }
 }
 
-/// Sockets that are dropped, aborted, closed by their peers and registered anew, each beside events of its
-/// own. Nobody hangs, and no descriptor is kept.
+/// Sockets that are dropped, aborted, closed by their peers and registered anew, each beside events
+/// of its own. Nobody hangs, and no descriptor is kept.
 #[test]
 fn deregistration_races_with_events() {
     for rt in runtimes() {
@@ -332,7 +332,8 @@ fn deregistration_races_with_events() {
     }
 }
 
-/// Many tasks wait for one socket; some are aborted while it becomes ready, and the others are woken.
+/// Many tasks wait for one socket; some are aborted while it becomes ready, and the others are
+/// woken.
 #[test]
 fn aborted_waiters_do_not_take_the_others_wake_ups() {
     for rt in runtimes() {

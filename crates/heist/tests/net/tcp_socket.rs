@@ -74,7 +74,8 @@ fn options_are_those_of_the_system() {
     let tos = socket.tos().unwrap();
     assert_eq!(tos, 0x08);
     assert_eq!(socket.device().unwrap(), None);
-    // It needs a right that tests may have or not; a device that is not there is an error in any case.
+    // It needs a right that tests may have or not; a device that is not there is an error in any
+    // case.
     assert!(socket.bind_device(Some(b"heist-none")).is_err());
     assert!(socket.take_error().unwrap().is_none());
     if let Ok(socket) = TcpSocket::new_v6() {
@@ -129,7 +130,8 @@ fn a_used_port_is_an_error() {
     });
 }
 
-/// The side that closes first keeps the address for a while; `SO_REUSEADDR` lets a listener have it.
+/// The side that closes first keeps the address for a while; `SO_REUSEADDR` lets a listener have
+/// it.
 #[test]
 fn a_port_with_closed_connections_can_be_bound_again() {
     on_both(|| async {

@@ -1,5 +1,5 @@
-//! Child processes. What is the whole process's is apart: `process_limits.rs`, `process_orphans.rs`,
-//! `process_sigchld.rs`.
+//! Child processes. What is the whole process's is apart: `process_limits.rs`,
+//! `process_orphans.rs`, `process_sigchld.rs`.
 
 mod child;
 mod command;

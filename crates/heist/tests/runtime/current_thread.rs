@@ -61,8 +61,8 @@ fn f3_the_awaited_future_is_not_starved() {
     });
 }
 
-/// F3: an awaited future that never waits leaves all others theirs: tasks spawned here and elsewhere, timers, sockets,
-/// blocking closures.
+/// F3: an awaited future that never waits leaves all others theirs: tasks spawned here and
+/// elsewhere, timers, sockets, blocking closures.
 #[test]
 fn f3_an_awaited_future_that_never_waits_starves_nobody() {
     let runtime = runtime();
@@ -108,7 +108,8 @@ fn nothing_is_searched_for_while_the_awaited_future_is_woken() {
     assert_eq!(runtime.metrics().worker_failed_search_count(0), 0);
 }
 
-/// Wakers are used again: one of a future that is gone wakes the next one for nothing, which does no harm, and no wake-up is lost.
+/// Wakers are used again: one of a future that is gone wakes the next one for nothing, which does
+/// no harm, and no wake-up is lost.
 #[test]
 fn wakers_of_futures_that_are_gone_do_no_harm() {
     for runtime in [runtime(), Runtime::new().unwrap()] {

@@ -277,8 +277,8 @@ fn t9_for_the_handles_of_tasks_that_are_dropped_later() {
     }
 }
 
-/// The worker cancels the task at the end of its poll: a timer in the drop must not count as one that a
-/// task waits for.
+/// The worker cancels the task at the end of its poll: a timer in the drop must not count as one
+/// that a task waits for.
 #[test]
 fn t9_for_time_on_the_worker_that_polls() {
     let runtime = support::runtime(1);
@@ -304,7 +304,8 @@ fn t9_for_time_on_the_worker_that_polls() {
     ends.join().unwrap();
 }
 
-/// A waker that waits for a task when it is dropped: here for all that others wait for in the reactor.
+/// A waker that waits for a task when it is dropped: here for all that others wait for in the
+/// reactor.
 #[test]
 fn t9_for_a_waker_of_another_executor() {
     struct WaitsInDrop(Mutex<mpsc::Receiver<()>>);

@@ -91,7 +91,8 @@ impl Drop for TellsWhere {
     }
 }
 
-/// What a handle is given, now or soon: a future that was dropped elsewhere may be about to end its task.
+/// What a handle is given, now or soon: a future that was dropped elsewhere may be about to end its
+/// task.
 fn ready<T>(mut handle: JoinHandle<T>) -> Option<T> {
     loop {
         match Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {
@@ -310,8 +311,8 @@ fn auto_traits() {
     is_send_and_sync::<Builder>();
 }
 
-/// T6: each task's drop wakes the next: a shutdown drops them one after the other, not inside of each
-/// other. (A stack would not be deep enough.)
+/// T6: each task's drop wakes the next: a shutdown drops them one after the other, not inside of
+/// each other. (A stack would not be deep enough.)
 #[test]
 fn t6_a_long_chain_of_drops_is_no_recursion() {
     use heist::sync::oneshot;

@@ -252,7 +252,8 @@ fn q5_an_overflow_loses_nothing() {
     assert_eq!(count.load(Ordering::SeqCst), 2000);
 }
 
-/// I1: a thread that waits polls a future that waits, too. Each is woken for its own, whichever was woken first.
+/// I1: a thread that waits polls a future that waits, too. Each is woken for its own, whichever was
+/// woken first.
 #[test]
 fn i1_block_on_within_block_on() {
     let (runtime, other) = (runtime(2), runtime(1));

@@ -1,5 +1,5 @@
-//! A runtime goes down, and what its tasks do when they are dropped is not done inside of each other, nor
-//! inside of a poll (T6).
+//! A runtime goes down, and what its tasks do when they are dropped is not done inside of each
+//! other, nor inside of a poll (T6).
 
 use heist::runtime::{Builder, Runtime};
 use heist::task::block_in_place;
@@ -34,8 +34,8 @@ impl Street {
     }
 }
 
-/// Never ready. When it is dropped it wakes all its neighbours, and holds a lock that they need in their
-/// own drop.
+/// Never ready. When it is dropped it wakes all its neighbours, and holds a lock that they need in
+/// their own drop.
 struct Neighbour {
     street: Arc<Street>,
 }
@@ -82,8 +82,8 @@ fn t6_tasks_that_share_a_lock_are_dropped_one_after_the_other_without_workers() 
     t6_neighbours(&mut Builder::new_current_thread());
 }
 
-/// Beside a shutdown, a poll spawns tasks with a lock held that they need in their drop, and does something
-/// else: it does not drop any of them.
+/// Beside a shutdown, a poll spawns tasks with a lock held that they need in their drop, and does
+/// something else: it does not drop any of them.
 fn t6_a_poll_that_holds_a_lock(something_else: fn()) {
     for _ in 0..20 {
         let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
@@ -138,8 +138,8 @@ impl Drop for Stop {
     }
 }
 
-/// A runtime that goes down, has come to a task that waits, and has left one behind that is a neighbour and waits
-/// as well.
+/// A runtime that goes down, has come to a task that waits, and has left one behind that is a
+/// neighbour and waits as well.
 struct GoesDown {
     street: Arc<Street>,
     dropped: thread::JoinHandle<()>,

@@ -1,6 +1,6 @@
-//! A runtime goes down while a poll is going on, and that poll waits for tasks that it spawns: somebody drops
-//! them, whoever runs the poll and however the runtime is shut down. A task that nobody drops is a test that
-//! does not end.
+//! A runtime goes down while a poll is going on, and that poll waits for tasks that it spawns:
+//! somebody drops them, whoever runs the poll and however the runtime is shut down. A task that
+//! nobody drops is a test that does not end.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::block_in_place;

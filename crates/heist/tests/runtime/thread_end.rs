@@ -18,8 +18,8 @@ impl Drop for AtEnd {
     }
 }
 
-/// T8: `spawn`, awaiting and `block_on` work in the destructor of a thread-local that was made before
-/// heist's own.
+/// T8: `spawn`, awaiting and `block_on` work in the destructor of a thread-local that was made
+/// before heist's own.
 #[test]
 fn t8_a_thread_that_is_ending_may_wait() {
     let rt = Builder::new_multi_thread().worker_threads(1).build().unwrap();

@@ -1,4 +1,5 @@
-//! Thread-per-core mode: every task stays where it was spawned (W8), and workers may be bound to cores.
+//! Thread-per-core mode: every task stays where it was spawned (W8), and workers may be bound to
+//! cores.
 
 use crate::support;
 use crate::support::Counted;
@@ -140,8 +141,8 @@ fn w8_without_threads() {
     assert_eq!(drops.load(Ordering::SeqCst), 1);
 }
 
-/// T1, T6, W8: tasks that wake each other across workers, are aborted, and lose their runtime: each is
-/// dropped once, on the thread that first polled it.
+/// T1, T6, W8: tasks that wake each other across workers, are aborted, and lose their runtime: each
+/// is dropped once, on the thread that first polled it.
 #[test]
 fn t6_seeded_load_with_aborts_and_shutdown() {
     for round in 0..scaled(100) {

@@ -1,6 +1,6 @@
-//! Random trees of joins, scopes, jobs and broadcasts, with panics and pauses in them, beside tasks, on more workers
-//! than there are cores (J1–J5, F3). Each leaf is counted. `HEIST_STRESS_SEED` and `HEIST_STRESS_SCALE` say where to
-//! begin and how much.
+//! Random trees of joins, scopes, jobs and broadcasts, with panics and pauses in them, beside
+//! tasks, on more workers than there are cores (J1–J5, F3). Each leaf is counted.
+//! `HEIST_STRESS_SEED` and `HEIST_STRESS_SCALE` say where to begin and how much.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::{join, scope, scope_fifo, spawn_job, task};

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What a task does in one of its turns. Where threads are `scarce` nobody waits for others in a poll:
-/// all threads could.
+/// What a task does in one of its turns. Where threads are `scarce` nobody waits for others in a
+/// poll: all threads could.
 async fn turn(rng: &mut Rng, is_scarce: bool, counts: &Arc<Vec<AtomicU32>>, number: usize) {
     let pause = Duration::from_micros(rng.below(3000));
     match rng.below(12) {

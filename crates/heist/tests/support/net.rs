@@ -63,8 +63,8 @@ impl TempDir {
         self.0.join(name)
     }
 
-    /// A path with all the 108 bytes that there are for one, so that none is left for the zero behind
-    /// it. The standard library cannot bind it, but other programs do.
+    /// A path with all the 108 bytes that there are for one, so that none is left for the zero
+    /// behind it. The standard library cannot bind it, but other programs do.
     pub fn longest_path(&self) -> PathBuf {
         let room = 108 - self.path("").as_os_str().len();
         self.path(&"x".repeat(room))

@@ -122,7 +122,8 @@ fn a_sleep_of_a_runtime_that_is_gone_goes_on_in_another() {
     alive.block_on(alive.spawn(begun)).unwrap();
 }
 
-/// Who waits in another runtime already, when the one that has the timer goes down, is woken by its own.
+/// Who waits in another runtime already, when the one that has the timer goes down, is woken by its
+/// own.
 #[test]
 fn who_waits_elsewhere_for_a_runtime_that_goes_down_waits_on() {
     let (gone, alive) = (runtime(1), runtime(1));

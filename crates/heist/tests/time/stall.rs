@@ -1,5 +1,5 @@
-//! Timers beside workers that have stepped aside or are stuck (L3): the wheel goes with the seat, and where
-//! nobody sits somebody looks.
+//! Timers beside workers that have stepped aside or are stuck (L3): the wheel goes with the seat,
+//! and where nobody sits somebody looks.
 //!
 //! Nothing here is decided by the clock: what must happen is waited for, however long it takes.
 
@@ -12,8 +12,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Long enough for sysmon to have gone to sleep without limit, on a machine that is not busy. On others the
-/// tests here may not see what they are for.
+/// Long enough for sysmon to have gone to sleep without limit, on a machine that is not busy. On
+/// others the tests here may not see what they are for.
 const QUIET: Duration = Duration::from_millis(250);
 const SOON: Duration = Duration::from_millis(20);
 
@@ -42,7 +42,8 @@ fn l3_a_timer_of_a_worker_that_steps_aside() {
     }
 }
 
-/// L3, L5: the timer comes when the worker has stepped aside; with sockets in the same reactor, and without.
+/// L3, L5: the timer comes when the worker has stepped aside; with sockets in the same reactor, and
+/// without.
 #[test]
 fn l3_a_timer_where_nobody_sits() {
     for has_socket in [false, true] {
@@ -70,7 +71,8 @@ fn l3_a_timer_where_nobody_sits() {
     }
 }
 
-/// A runtime that goes down is not kept by one of its tasks that waits for time in the middle of a poll.
+/// A runtime that goes down is not kept by one of its tasks that waits for time in the middle of a
+/// poll.
 #[test]
 fn a_shutdown_beside_one_who_waits_in_its_poll() {
     let rt = runtime(1);

@@ -64,7 +64,8 @@ fn what_is_within_can_be_had_back() {
     assert_eq!(rt.block_on(limited.into_inner()), 8);
 }
 
-/// W9: a future that takes all the budget in each poll leaves none for the timer, which fires all the same.
+/// W9: a future that takes all the budget in each poll leaves none for the timer, which fires all
+/// the same.
 #[test]
 fn a_greedy_future_is_cut_short_too() {
     let rt = runtime(1);
@@ -77,7 +78,8 @@ fn a_greedy_future_is_cut_short_too() {
     assert!(rt.block_on(task).unwrap().is_err());
 }
 
-/// W9: where there was no budget to begin with, the timer has none either: it waits for its next turn.
+/// W9: where there was no budget to begin with, the timer has none either: it waits for its next
+/// turn.
 #[test]
 fn without_budget_the_timer_waits_for_the_next_poll() {
     let rt = runtime(1);

@@ -1,4 +1,5 @@
-//! What the recorder tells of tasks that no worker runs, of who drives a runtime without threads, and of its own end.
+//! What the recorder tells of tasks that no worker runs, of who drives a runtime without threads,
+//! and of its own end.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{LocalSet, spawn_blocking, spawn_local, yield_now};

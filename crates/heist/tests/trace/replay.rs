@@ -1,5 +1,5 @@
-//! The trace of a stress run, replayed: one more test of the scheduler (T1, T2, I1), and of the recorder, whose
-//! order must be that of what happened.
+//! The trace of a stress run, replayed: one more test of the scheduler (T1, T2, I1), and of the
+//! recorder, whose order must be that of what happened.
 //!
 //! `HEIST_STRESS_SCALE` multiplies the number of tasks, `HEIST_STRESS_SEED` sets the seed.
 
@@ -20,8 +20,8 @@ struct Replay {
     workers: Vec<Worker>,
     /// Runnable tasks that any worker may take.
     visible: BTreeSet<TaskId>,
-    /// Since there is nobody who looks for work, though there is some and somebody sleeps: who has done something
-    /// else since then, and so is in the middle of no wake-up.
+    /// Since there is nobody who looks for work, though there is some and somebody sleeps: who has
+    /// done something else since then, and so is in the middle of no wake-up.
     confirmed: BTreeSet<u16>,
 }
 
@@ -91,7 +91,8 @@ impl Replay {
         Ok(())
     }
 
-    /// T1, T2: a task becomes runnable once, is polled by one worker, and not again before it is woken.
+    /// T1, T2: a task becomes runnable once, is polled by one worker, and not again before it is
+    /// woken.
     fn follow_task(&mut self, event: &Event) -> Result<(), String> {
         let (task, allowed, next) = match event.kind {
             EventKind::Spawn { task } => (task, None, Task::Runnable),
@@ -155,9 +156,9 @@ impl Replay {
         !self.visible.is_empty() && do_any(Doing::Sleeps) && !does_anybody_look
     }
 
-    /// I1: who has made something runnable has woken somebody for it, if need be, before it does anything else.
-    /// A wake-up is recorded a moment after it is under way. So work is left alone if it still is when all who
-    /// were at work have done something else.
+    /// I1: who has made something runnable has woken somebody for it, if need be, before it does
+    /// anything else. A wake-up is recorded a moment after it is under way. So work is left alone
+    /// if it still is when all who were at work have done something else.
     fn confirm(&mut self, event: &Event) -> Result<(), String> {
         let Lane::Worker(number) = event.lane else { return Ok(()) };
         // These are recorded before who has submitted something looks whom to wake.
@@ -220,7 +221,8 @@ fn tree(
 /// What a stress run records, in the order of time.
 fn recorded(round: u64) -> Vec<Event> {
     let mut builder = Builder::new_multi_thread();
-    // Who takes a seat from another decides by time. What is here does not, and takes as long as it takes.
+    // Who takes a seat from another decides by time. What is here does not, and takes as long as it
+    // takes.
     builder.worker_threads(WORKERS).stall_threshold(None);
     builder.trace(Config::new().exact(true).capacity(1 << 24));
     let runtime = builder.build().unwrap();
@@ -229,7 +231,8 @@ fn recorded(round: u64) -> Vec<Event> {
         runtime.block_on(runtime.spawn(tree(5, rng, Arc::new(Semaphore::new(2))))).unwrap();
     }
     let handle = runtime.handle().clone();
-    // A worker may be late to write down that a poll has ended, and the task have ended elsewhere since then.
+    // A worker may be late to write down that a poll has ended, and the task have ended elsewhere
+    // since then.
     drop(runtime);
     let mut bytes = Vec::new();
     handle.dump_trace_to(&mut bytes).unwrap();

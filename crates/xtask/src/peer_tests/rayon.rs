@@ -1,4 +1,5 @@
-//! rayon's tests, and those of rayon-core, which are to be found in two packages and several places.
+//! rayon's tests, and those of rayon-core, which are to be found in two packages and several
+//! places.
 //!
 //! | file | what |
 //! |---|---|
@@ -30,12 +31,12 @@ const DOC: &str = "doc";
 /// What runs in a copy of the package.
 pub const IN_PACKAGE: [&str; 2] = [UNIT, DOC];
 
-/// The examples in the documentation are compiled, all in one program, when they are run. So many times the limit of other
-/// files is theirs.
+/// The examples in the documentation are compiled, all in one program, when they are run. So many
+/// times the limit of other files is theirs.
 const DOC_PATIENCE: u32 = 5;
 
-/// In this edition examples are compiled into one program, where each runs as a process of its own. In rayon's they are
-/// programs, and take three minutes to link instead of half a minute.
+/// In this edition examples are compiled into one program, where each runs as a process of its own.
+/// In rayon's they are programs, and take three minutes to link instead of half a minute.
 const DOC_EDITION: &str = "2024";
 
 /// In place of what rayon-core's unit tests use of its private parts.
@@ -135,7 +136,8 @@ pub fn run_in_package(
     Ok(FileResult { name: name.to_owned(), status, tests, errors: vec![], seconds })
 }
 
-/// A copy of the package, to which the patch can be added, and which may be of another edition; returns its manifest.
+/// A copy of the package, to which the patch can be added, and which may be of another edition;
+/// returns its manifest.
 fn copy_package(
     package: &Package,
     patch: Option<Table>,

@@ -1,8 +1,8 @@
-//! The same programs in other languages: processes of their own, which do one program each and are asked
-//! for it in turns with the other sides.
+//! The same programs in other languages: processes of their own, which do one program each and are
+//! asked for it in turns with the other sides.
 //!
-//! What a process says is a time and a digest of what came out. The inputs follow from the same random
-//! numbers on all sides, so there is one right digest, and it is found here.
+//! What a process says is a time and a digest of what came out. The inputs follow from the same
+//! random numbers on all sides, so there is one right digest, and it is found here.
 
 use std::time::Duration;
 

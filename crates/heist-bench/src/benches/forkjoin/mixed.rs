@@ -1,9 +1,9 @@
 //! Tasks that somebody waits for, and jobs that keep all workers busy meanwhile.
 //!
 //! As many threads as there are workers have computations done, one after another, each divided by
-//! joins. At the same time requests come at a fixed rate. A request is a task, which has another one
-//! do a part of it and waits for that. Heist does both with one set of workers; its rival has two, and
-//! the system to share out the cores.
+//! joins. At the same time requests come at a fixed rate. A request is a task, which has another
+//! one do a part of it and waits for that. Heist does both with one set of workers; its rival has
+//! two, and the system to share out the cores.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

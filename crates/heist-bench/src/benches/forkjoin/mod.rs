@@ -2,8 +2,8 @@
 //!
 //! Each program is a `Work`, written once against `Pool`, which hides how the sides differ. All of
 //! them divide down to pieces of some nanoseconds or microseconds and leave it to the pool what is
-//! worth sharing. A leaf that is a loop is one function for all sides and not inlined: copies of a loop
-//! may come out differently, and that would be taken for the pool's.
+//! worth sharing. A leaf that is a loop is one function for all sides and not inlined: copies of a
+//! loop may come out differently, and that would be taken for the pool's.
 //!
 //! - `sides`: the pools, and plain calls
 //! - `abroad`: the same programs in other languages

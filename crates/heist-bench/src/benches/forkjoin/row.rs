@@ -1,5 +1,5 @@
-//! Joins one after the other, with little to do in each: a list, and a loop. There is never more than one job to steal, and that may
-//! be so small that it takes longer to pass it on.
+//! Joins one after the other, with little to do in each: a list, and a loop. There is never more
+//! than one job to steal, and that may be so small that it takes longer to pass it on.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -14,8 +14,8 @@ use crate::unit::Unit;
 const BRANCHES: u64 = 2000;
 const CHILDREN: u64 = 8;
 
-/// How many of a million nodes have children: with a little more than 125 000 the tree would have no
-/// end.
+/// How many of a million nodes have children: with a little more than 125 000 the tree would have
+/// no end.
 const FERTILE: u64 = 124_875;
 
 /// Deeper nodes have no children: the search is by recursion.

@@ -1,5 +1,5 @@
-//! Work of a given length: a number of steps, the same for all sides, each of which needs the result
-//! of the one before.
+//! Work of a given length: a number of steps, the same for all sides, each of which needs the
+//! result of the one before.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -26,7 +26,8 @@ impl Spin {
         Spin { steps: (steps as u64).max(1) }
     }
 
-    /// What comes out depends on what goes in. Not inlined: in some copies of the loop the compiler makes eight steps in one.
+    /// What comes out depends on what goes in. Not inlined: in some copies of the loop the compiler
+    /// makes eight steps in one.
     #[inline(never)]
     pub fn spin(self, seed: u64) -> u64 {
         let mut number = seed;

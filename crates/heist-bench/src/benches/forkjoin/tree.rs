@@ -10,8 +10,8 @@ use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault};
 use crate::unit::Unit;
 
-/// How many nodes are visited in one go at least: a small tree is summed up again and again, so that
-/// it matters little how the first worker gets to it.
+/// How many nodes are visited in one go at least: a small tree is summed up again and again, so
+/// that it matters little how the first worker gets to it.
 const VISITS: u64 = 1_000_000;
 
 pub fn benches() -> Vec<Bench> {

@@ -14,8 +14,8 @@ use heist_testing::stats::Stats;
 
 const STALLS: u64 = 100;
 
-/// Longer than the 10 ms after which a worker counts as stuck, by what may pass until somebody looks;
-/// and not by much more: the worker is back when another has just taken its place.
+/// Longer than the 10 ms after which a worker counts as stuck, by what may pass until somebody
+/// looks; and not by much more: the worker is back when another has just taken its place.
 const STALL: Duration = Duration::from_millis(25);
 
 /// A stall that is over before anybody has seen it does not count; that many blockades must do.

@@ -1,4 +1,5 @@
-//! What no worker runs: closures, and tasks of a `LocalSet`. Those that run at the same time have rows of their own.
+//! What no worker runs: closures, and tasks of a `LocalSet`. Those that run at the same time have
+//! rows of their own.
 
 use super::over_time::OverTime;
 use super::track::Track;

@@ -1,4 +1,5 @@
-//! What is embedded in the page, as its script reads it. Times are nanoseconds since the first event.
+//! What is embedded in the page, as its script reads it. Times are nanoseconds since the first
+//! event.
 
 use super::super::follow::Sitting;
 use super::histogram::Bar;

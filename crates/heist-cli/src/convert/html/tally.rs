@@ -8,8 +8,8 @@ use std::hash::Hash;
 /// Titles are told apart up to so many bytes of text; tasks beyond are told by their numbers.
 const TITLE_BYTES: usize = 1 << 19;
 
-/// What polls took, by key. Memory is bounded: when there are too many keys, the half that took least
-/// is forgotten.
+/// What polls took, by key. Memory is bounded: when there are too many keys, the half that took
+/// least is forgotten.
 #[derive(Debug)]
 pub(super) struct Tally<K> {
     entries: HashMap<K, Entry>,
@@ -60,7 +60,8 @@ impl<K: Hash + Eq + Clone + Ord> Tally<K> {
         self.is_partial
     }
 
-    /// The rows of those that took most; `describe` gives a title, and a place if that is not the title.
+    /// The rows of those that took most; `describe` gives a title, and a place if that is not the
+    /// title.
     pub(super) fn top(
         &self,
         count: usize,

@@ -1,8 +1,8 @@
 //! The spans of a lane, few enough to be drawn.
 //!
-//! With a resolution r above 0, what is shorter than r is put together with its neighbours into a block,
-//! which ends when it has reached 2r, before a pause of r, and before a span of r. So of each of the
-//! three there is at most one per r.
+//! With a resolution r above 0, what is shorter than r is put together with its neighbours into a
+//! block, which ends when it has reached 2r, before a pause of r, and before a span of r. So of
+//! each of the three there is at most one per r.
 
 use super::super::follow::{Poll, Span, SpanKind};
 use super::aside::Run;

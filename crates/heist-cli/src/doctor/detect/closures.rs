@@ -1,7 +1,8 @@
 //! Closures that wait for a thread, because all that there may be are busy.
 //!
-//! A new thread may take its time on a machine without cores. So those count that took the place of another when as
-//! many closures ran as ever did: had there been one more thread to be had, more would have run.
+//! A new thread may take its time on a machine without cores. So those count that took the place of
+//! another when as many closures ran as ever did: had there been one more thread to be had, more
+//! would have run.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Ran};

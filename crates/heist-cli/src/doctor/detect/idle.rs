@@ -6,7 +6,8 @@ use super::{Detector, share, share_of_time};
 use heist::trace::{PollSource, TaskId};
 use std::time::Duration;
 
-/// From so long a wait on. Guessed: longer than a poll that takes a whole channel of small messages.
+/// From so long a wait on. Guessed: longer than a poll that takes a whole channel of small
+/// messages.
 const WAIT: Duration = Duration::from_millis(2);
 /// So often. Guessed.
 const TIMES: u64 = 20;

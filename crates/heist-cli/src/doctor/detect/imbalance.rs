@@ -26,24 +26,28 @@ const IO_AFFINITY: &str = "imbalance-io-affinity";
 const SATURATED: f64 = 0.75;
 /// And so many workers at once, on average. Guessed: one, and some help.
 const PARALLEL: f64 = 1.35;
-/// Where they had a core for less than this of the time that they were at it, they waited, in calls that sysmon did not look into:
-/// there is no work to be shared. Guessed: what a thread has of a core that it shares with four others.
+/// Where they had a core for less than this of the time that they were at it, they waited, in calls
+/// that sysmon did not look into: there is no work to be shared. Guessed: what a thread has of a
+/// core that it shares with four others.
 const AT_WORK: f64 = 0.2;
 /// Workers without a core for so much of the time say little about the program. Guessed.
 const NO_CORES: f64 = 0.2;
 /// With less than this there is nothing to judge by. Guessed.
 const POLLS: u64 = 200;
 const TIME: Duration = Duration::from_millis(20);
-/// But so many polls are enough, however short a time they took: where they are short a trace holds no more of it. Guessed.
+/// But so many polls are enough, however short a time they took: where they are short a trace holds
+/// no more of it. Guessed.
 const MANY_POLLS: u64 = 10_000;
 
-/// One task spawns nearly all others, so many at least, and takes most of the time for itself. Guessed.
+/// One task spawns nearly all others, so many at least, and takes most of the time for itself.
+/// Guessed.
 const SPAWNS: u64 = 50;
 const SPAWNER: f64 = 0.9;
 const SPAWNER_BUSY: f64 = 0.5;
 /// Pinned tasks take most of the time. Guessed.
 const MOST: f64 = 0.6;
-/// One worker has nearly all of the work: others that take more of it than this are no bystanders. Guessed.
+/// One worker has nearly all of the work: others that take more of it than this are no bystanders.
+/// Guessed.
 const ONE_WORKER: f64 = 0.75;
 /// One reactor has nearly all events. Guessed.
 const HARVESTED: f64 = 0.9;
@@ -106,7 +110,8 @@ impl Detector for Imbalance {
         };
         let without_core: Duration = picture.lanes.iter().map(|lane| lane.without_core).sum();
         let has_cores = share_of_time(without_core, picture.work_time()) < NO_CORES;
-        // First what tells most. Where all tasks are pinned, as in thread-per-core mode, I/O may be the reason why to one.
+        // First what tells most. Where all tasks are pinned, as in thread-per-core mode, I/O may be
+        // the reason why to one.
         let cause = io_affinity(picture)
             .filter(|_| has_cores)
             .or_else(|| self.pinned(picture, texts))
@@ -213,7 +218,8 @@ impl Imbalance {
     }
 }
 
-/// Who takes its turns with others may be alone at work, too: what ties the work to one worker is not what is wrong then.
+/// Who takes its turns with others may be alone at work, too: what ties the work to one worker is
+/// not what is wrong then.
 fn is_one_workers(picture: &Picture) -> bool {
     let most = picture.lanes.iter().map(|lane| lane.common.busy).max().unwrap_or_default();
     share_of_time(most, picture.common().busy) >= ONE_WORKER

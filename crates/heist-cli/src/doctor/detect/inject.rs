@@ -15,8 +15,8 @@ pub(super) const ID: &str = "inject-pressure";
 const TASKS: u64 = 5000;
 /// They are this part of all polls. Guessed.
 const SHARE: f64 = 0.5;
-/// Polls that take longer are worth the way. Of the order of a hand-over and a wake-up: `spawn_remote_idle` takes
-/// 0.3 µs a task.
+/// Polls that take longer are worth the way. Of the order of a hand-over and a wake-up:
+/// `spawn_remote_idle` takes 0.3 µs a task.
 const TINY: Duration = Duration::from_micros(1);
 
 #[derive(Default)]

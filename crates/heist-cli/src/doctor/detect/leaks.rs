@@ -1,4 +1,5 @@
-//! Tasks that pile up: spawned again and again at the same line, polled once, never woken, never done.
+//! Tasks that pile up: spawned again and again at the same line, polled once, never woken, never
+//! done.
 
 use super::super::finding::{Finding, Severity, Texts, plural};
 use super::super::picture::{Picture, Place, PlaceId};

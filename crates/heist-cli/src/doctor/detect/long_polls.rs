@@ -1,8 +1,8 @@
 //! Polls that go on and on.
 //!
-//! A poll of a worker that has lost its core to another process looks just as long. So what counts is
-//! its CPU time. Where that is not known, what counts is how many of the polls of one line are long:
-//! to lose a core happens to any poll.
+//! A poll of a worker that has lost its core to another process looks just as long. So what counts
+//! is its CPU time. Where that is not known, what counts is how many of the polls of one line are
+//! long: to lose a core happens to any poll.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Poll};

@@ -1,4 +1,5 @@
-//! Wake-up storms: one poll wakes a crowd, and the crowd looks, finds nothing and goes back to sleep.
+//! Wake-up storms: one poll wakes a crowd, and the crowd looks, finds nothing and goes back to
+//! sleep.
 
 use super::super::finding::{Finding, Severity, Texts, plural};
 use super::super::picture::{Picture, PlaceId, Poll};

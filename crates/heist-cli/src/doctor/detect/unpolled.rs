@@ -1,5 +1,5 @@
-//! Tasks that were spawned, and that nobody has ever polled though workers had time for them, or though nobody
-//! drives the runtime any more.
+//! Tasks that were spawned, and that nobody has ever polled though workers had time for them, or
+//! though nobody drives the runtime any more.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, TaskState};

@@ -73,13 +73,14 @@ impl Clocks {
         }
     }
 
-    /// How long at least one worker slept on its seat, and neither it nor any other was on the way to
-    /// work: a searcher wakes the next one if there is more than it can do.
+    /// How long at least one worker slept on its seat, and neither it nor any other was on the way
+    /// to work: a searcher wakes the next one if there is more than it can do.
     pub(super) fn somebody_idle(&self) -> Duration {
         self.somebody_idle
     }
 
-    /// How long there was nobody at all: a runtime without threads of its own, and nobody in `block_on`.
+    /// How long there was nobody at all: a runtime without threads of its own, and nobody in
+    /// `block_on`.
     pub(super) fn abandoned(&self) -> Duration {
         self.abandoned
     }

@@ -131,7 +131,8 @@ impl LaneState {
         LaneState { has_seat, common_since, ..LaneState::default() }
     }
 
-    /// It is heard of. A lane that `is_told_of` in all it does is silent only at what the runtime does by itself.
+    /// It is heard of. A lane that `is_told_of` in all it does is silent only at what the runtime
+    /// does by itself.
     pub(super) fn touch(&mut self, at: Duration, is_told_of: bool) {
         let ready_since = match self.sleep {
             Sleep::Asleep | Sleep::Rounds { .. } => None,
@@ -145,8 +146,8 @@ impl LaneState {
         self.last = self.last.max(Some(at));
     }
 
-    /// On its seat, and at nothing that can be long: in a poll, also one that is blocked, its thread does what the program
-    /// wants, and without a seat it has nothing to do.
+    /// On its seat, and at nothing that can be long: in a poll, also one that is blocked, its
+    /// thread does what the program wants, and without a seat it has nothing to do.
     fn is_between_polls(&self) -> bool {
         self.has_seat && self.poll.is_none() && self.jobs == 0
     }
@@ -287,8 +288,8 @@ impl LaneState {
         now: Duration,
         place: impl Fn(TaskId) -> PlaceId,
     ) -> Option<Poll> {
-        // Who was woken and is not up has waited for no core, as far as that shows: its lane may have been copied before those
-        // of others, or be cut off.
+        // Who was woken and is not up has waited for no core, as far as that shows: its lane may
+        // have been copied before those of others, or be cut off.
         let Some(poll) = self.poll.take() else {
             if self.jobs > 0 {
                 self.add_busy(self.jobs_since, now, Duration::MAX);

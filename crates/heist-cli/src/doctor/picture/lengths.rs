@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-/// The longest are left out: a worker that loses its core in one of many short polls, none of which was timed,
-/// makes all of them look long. Guessed.
+/// The longest are left out: a worker that loses its core in one of many short polls, none of which
+/// was timed, makes all of them look long. Guessed.
 const KEPT: f64 = 0.75;
 
-/// Polls by their length, a column for each power of two of nanoseconds; what takes minutes is in the last.
+/// Polls by their length, a column for each power of two of nanoseconds; what takes minutes is in
+/// the last.
 #[derive(Debug, Clone)]
 pub(in crate::doctor) struct Lengths {
     columns: [Column; Lengths::COLUMNS],

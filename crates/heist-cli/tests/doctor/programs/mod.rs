@@ -46,13 +46,15 @@ impl Program {
     }
 }
 
-/// Until this is dropped no other program of these tests runs: what is wrong with one shows in how long things take.
+/// Until this is dropped no other program of these tests runs: what is wrong with one shows in how
+/// long things take.
 pub fn alone() -> MutexGuard<'static, ()> {
     static STAGE: Mutex<()> = Mutex::new(());
     STAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Computes for so many microseconds of CPU time: on a busy machine, too, it is as much as elsewhere.
+/// Computes for so many microseconds of CPU time: on a busy machine, too, it is as much as
+/// elsewhere.
 pub fn burn(micros: u64) {
     let on_cpu = || {
         let used = clock_gettime(ClockId::ThreadCPUTime);
@@ -67,8 +69,8 @@ pub fn burn(micros: u64) {
 /// So often at most it is tried to make a runtime see something.
 const ROUNDS: usize = 500;
 
-/// Goes on until the runtime has seen that its workers are stuck, several times: whoever watches them may get no
-/// core for long.
+/// Goes on until the runtime has seen that its workers are stuck, several times: whoever watches
+/// them may get no core for long.
 pub async fn until_seen(mut sick: impl FnMut()) {
     for _ in 0..ROUNDS {
         if Handle::current().metrics().stall_count() >= 4 {
@@ -102,9 +104,11 @@ pub fn expect(program: &Program, id: &str, follow: &[&str]) {
     });
 }
 
-/// What is found in place of tasks that are too short where spawns are not optimised: that they take longer.
+/// What is found in place of tasks that are too short where spawns are not optimised: that they
+/// take longer.
 pub const SLOW_SPAWNS: &str = slow("imbalance-one-spawner");
-/// What is found in place of pressure on the inject queue where polls are not optimised: that they are what there is to share.
+/// What is found in place of pressure on the inject queue where polls are not optimised: that they
+/// are what there is to share.
 pub const SLOW_POLLS: &str = slow("imbalance-too-short");
 
 /// What is found beside or in place of other findings about tiny tasks, where nothing is optimised.
@@ -115,8 +119,9 @@ pub const fn slow(id: &'static str) -> &'static str {
     if cfg!(debug_assertions) { id } else { "" }
 }
 
-/// Examines the program, which is about how long something takes that the runtime does: one of these has to be found, and nothing
-/// else. Where the runtime is not optimised that takes several times as long: there it is enough that nothing else is found.
+/// Examines the program, which is about how long something takes that the runtime does: one of
+/// these has to be found, and nothing else. Where the runtime is not optimised that takes several
+/// times as long: there it is enough that nothing else is found.
 pub fn expect_if_fast(program: &Program, ids: &[&str]) {
     let may_be_nothing = cfg!(debug_assertions);
     judge(program, |found| {

@@ -71,7 +71,8 @@ pub const PINNED: Program = Program::new("pinned", |runtime| {
     runtime.block_on(all(tasks.collect()));
 });
 
-/// With a worker for each core tasks stay where they are spawned: here, all where connections are accepted.
+/// With a worker for each core tasks stay where they are spawned: here, all where connections are
+/// accepted.
 pub const IO_AFFINITY: Program = Program {
     build: |builder| {
         builder.thread_per_core(true);
@@ -204,8 +205,8 @@ pub const STORM: Program = Program::new("wake-up storm", |runtime| {
     runtime.block_on(crowd).unwrap();
 });
 
-/// What is woken waits in the LIFO slot of a worker that goes on with something else. Nobody comes to its rescue, though the
-/// worker may be without a core for long.
+/// What is woken waits in the LIFO slot of a worker that goes on with something else. Nobody comes
+/// to its rescue, though the worker may be without a core for long.
 pub const IDLE_BESIDE_WORK: Program = Program {
     build: |builder| {
         builder.stall_threshold(None);

@@ -1,4 +1,5 @@
-//! One cause each, as somebody who does not know doctor might come to it, with healthy load beside it.
+//! One cause each, as somebody who does not know doctor might come to it, with healthy load beside
+//! it.
 
 use super::load::{beside, steady};
 use crate::programs::{Program, all, burn, until_seen};

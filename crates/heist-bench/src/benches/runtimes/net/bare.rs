@@ -1,5 +1,5 @@
-//! Servers without a runtime: threads with an epoll each, or that block, and nothing else. What they cannot do on
-//! a machine, no runtime with as many threads will.
+//! Servers without a runtime: threads with an epoll each, or that block, and nothing else. What
+//! they cannot do on a machine, no runtime with as many threads will.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
