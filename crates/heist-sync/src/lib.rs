@@ -5,11 +5,14 @@
 //! This crate is an implementation detail of heist: its interface follows what heist needs.
 #![warn(missing_docs)]
 
-mod asymmetric;
+mod adaptive;
+mod barrier;
 mod canary;
+mod tuning;
 mod wait_word;
 
-pub use asymmetric::{Barrier, TunedBarrier, WaryBarrier};
+pub use adaptive::AdaptiveBarrier;
+pub use barrier::Barrier;
 pub use canary::Canary;
 pub use wait_word::WaitWord;
 

@@ -21,7 +21,7 @@ use crate::trace::{self, EventKind};
 use apart::Apart;
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
-use heist_sync::WaryBarrier;
+use heist_sync::AdaptiveBarrier;
 use io::Sources;
 use poller::{Events, Poller};
 use std::cell::Cell;
@@ -40,7 +40,7 @@ use timers::{Clock, EntryOf, Registered, Time, Timer, Timers};
 pub(crate) struct Reactors {
     reactors: Box<[CachePadded<Reactor>]>,
     guard: Option<Guard>,
-    barrier: WaryBarrier,
+    barrier: AdaptiveBarrier,
     pub(crate) clock: Arc<Clock>,
     /// Who gets the next source or timer that comes from no seat; counts on and on.
     next: AtomicUsize,
@@ -120,7 +120,7 @@ impl Reactors {
         let reactors = (0..seats).map(reactor).collect::<std_io::Result<Box<[_]>>>()?;
         let guard = || Guard::new(reactors.iter().map(|reactor| &**reactor));
         let guard = is_guarded.then(guard).transpose()?;
-        let (barrier, next) = (WaryBarrier::detect(), AtomicUsize::new(0));
+        let (barrier, next) = (AdaptiveBarrier::detect(), AtomicUsize::new(0));
         Ok(Reactors { reactors, guard, barrier, clock, next, has_io, has_time })
     }
 

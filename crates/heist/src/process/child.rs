@@ -174,8 +174,11 @@ impl Child {
         let (mut stdout, mut stderr) = (self.stdout.take(), self.stderr.take());
         // The pipes are kept until all is done: a child that writes on after one of them has failed
         // would be ended by SIGPIPE, and would seem to have gone wrong by itself.
-        let (status, stdout, stderr) =
-            crate::tokio_parts::try_join!(self.wait(), read_all(&mut stdout), read_all(&mut stderr))?;
+        let (status, stdout, stderr) = crate::tokio_parts::try_join!(
+            self.wait(),
+            read_all(&mut stdout),
+            read_all(&mut stderr)
+        )?;
         Ok(Output { status, stdout, stderr })
     }
 }

@@ -2,16 +2,12 @@
 //! by the number of the seat that it sits on. When all sleep nobody wakes by himself (I5).
 
 use crate::canary;
-use heist_sync::{AtomicBool, AtomicU32, AtomicU64, Barrier, Ordering, TunedBarrier, fence};
-use tuning::Tuning;
+use heist_sync::{AdaptiveBarrier, AtomicBool, AtomicU32, AtomicU64, Barrier, Ordering, fence};
 
 #[cfg(all(test, loom))]
 mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
-mod tuning;
-
-pub(super) use tuning::Awake;
 
 const SEARCHING_BITS: u32 = 16;
 const ONE_SEARCHING: u32 = 1;
@@ -127,8 +123,7 @@ pub(super) struct Idle {
     lingers: AtomicBool,
     sleepers: Sleepers,
     workers: u32,
-    barrier: TunedBarrier,
-    tuning: Tuning,
+    barrier: AdaptiveBarrier,
 }
 
 impl Idle {
@@ -140,8 +135,7 @@ impl Idle {
             lingers: AtomicBool::new(false),
             sleepers: Sleepers::new(workers),
             workers: workers as u32,
-            barrier: TunedBarrier::new(barrier),
-            tuning: Tuning::new(workers as u32),
+            barrier: AdaptiveBarrier::new(barrier),
         }
     }
 
@@ -421,7 +415,7 @@ impl Idle {
         let was_silent = !canary::IDLE_BELL_NOT_RUNG.sings() && ring();
         // Who pushes to a deque and does not hear its bell runs no fence.
         let heavy =
-            || if was_silent { self.barrier.heavy_for_both() } else { self.barrier.heavy() };
+            || if was_silent { self.barrier.heavy_for_light() } else { self.barrier.heavy() };
         if !canary::IDLE_NO_HEAVY_BARRIER.sings() && !heavy() {
             // Without the barrier a submitter may have missed us. Act as if it had.
             return self.wake_one();
@@ -429,23 +423,9 @@ impl Idle {
         if !canary::IDLE_NO_RECHECK.sings() && has_work() { self.wake_one() } else { None }
     }
 
-    /// A worker is about to sleep: whether what is submitted should pay for it, by the `ticks` of all together.
-    pub(super) fn tune_to_sleep(&self, ticks: impl FnOnce() -> u32) {
-        if let Some(is_even) = self.tuning.judge_sleep(ticks) {
-            self.barrier.set_even(is_even);
-        }
-    }
-
-    /// A worker is awake, and has come so much further: what is submitted should not pay for sleeps if there are none.
-    pub(super) fn tune_awake(&self, awake: &Awake, ticks: u32) {
-        if self.tuning.is_sleepless(awake, ticks) {
-            self.barrier.set_even(false);
-        }
-    }
-
-    /// How often a worker has gone to sleep. It wraps around.
-    pub(super) fn sleeps(&self) -> u32 {
-        self.tuning.sleeps()
+    /// Called by busy workers now and then: submits should not pay for sleeps while nobody sleeps.
+    pub(super) fn settle_barrier(&self) {
+        self.barrier.settle();
     }
 
     /// Whether a seat is idle.
@@ -458,10 +438,10 @@ impl Idle {
         Counts(self.counts.load(Ordering::Relaxed)).idle() == self.workers
     }
 
-    /// As if workers had slept often.
+    /// As if workers slept all the time.
     #[cfg(all(test, not(loom)))]
     pub(super) fn make_sleep_cheap(&self) {
-        self.barrier.set_even(true);
+        self.barrier.keep_even();
     }
 
     /// How many search, and how many are idle.

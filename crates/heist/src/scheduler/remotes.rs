@@ -191,11 +191,6 @@ impl Remotes {
     pub(super) fn all(&self) -> impl Iterator<Item = &Remote> {
         self.base().chain(self.spares.iter().map_while(|spare| spare.get().map(|remote| &**remote)))
     }
-
-    /// The ticks of all together. It wraps around.
-    pub(super) fn ticks(&self) -> u32 {
-        self.all().map(|remote| remote.own.tick.load(Ordering::Relaxed)).fold(0, u32::wrapping_add)
-    }
 }
 
 impl Index<usize> for Remotes {

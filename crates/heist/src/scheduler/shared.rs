@@ -275,7 +275,6 @@ impl Shared {
         was_searching: bool,
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
-        self.idle.tune_to_sleep(|| self.ticks());
         let woken = self.idle.sleep(seat, was_searching, || self.ring_bells(), has_work);
         // If nobody sits there, somebody must look at its reactor.
         self.config.reactors.iter().for_each(|reactors| reactors.entrust(seat));
@@ -288,11 +287,6 @@ impl Shared {
             self.wake_all();
         }
         woken
-    }
-
-    /// How far all workers have come. Where each keeps its tasks to itself hardly any step is a submit to others.
-    fn ticks(&self) -> u32 {
-        if self.config.thread_per_core { 0 } else { self.remotes.ticks() }
     }
 
     /// L7, in debug builds: a worker that has just sat down holds one seat.

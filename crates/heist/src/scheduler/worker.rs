@@ -9,7 +9,6 @@ mod rest;
 mod seated;
 mod watched;
 
-use super::idle::Awake;
 use super::pace::{LIFO_STREAK, Pace};
 use super::producer::producer;
 use super::refused::one_after_the_other;
@@ -68,7 +67,6 @@ pub(crate) struct Local {
     thread: Cell<u64>,
     /// Changes with each step; what others see of it is in its remote.
     tick: Cell<u32>,
-    awake: Awake,
     /// After so many more ticks it looks at its reactor.
     until_turn: Cell<u32>,
     /// Whether a look at its reactor when it had nothing to do would have brought something the last time.
@@ -173,7 +171,6 @@ impl Worker {
                 seat: Cell::new(index),
                 thread: Cell::new(0),
                 tick: Cell::new(1),
-                awake: Awake::default(),
                 until_turn: Cell::new(0),
                 turns_pay: Cell::new(false),
                 naps: Cell::new(true),

@@ -6,7 +6,7 @@ use super::vigil::Vigil;
 use crate::canary;
 use crate::env::Parker;
 use crate::reactor::timers::Time;
-use heist_sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, WaryBarrier};
+use heist_sync::{AdaptiveBarrier, AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 use loom::thread;
 
 const VACANT: u32 = 0;
@@ -15,7 +15,7 @@ const HELD: u32 = 1;
 struct Scene {
     seat: AtomicU32,
     post: Post,
-    barrier: WaryBarrier,
+    barrier: AdaptiveBarrier,
     /// Whether there is a source, and when the next timer is due.
     has_source: AtomicBool,
     timer: AtomicU64,
@@ -31,7 +31,7 @@ impl Scene {
         Box::leak(Box::new(Scene {
             seat: AtomicU32::new(HELD),
             post: Post::new(),
-            barrier: WaryBarrier::detect(),
+            barrier: AdaptiveBarrier::detect(),
             has_source: AtomicBool::new(false),
             timer: AtomicU64::new(Time::NEVER.as_nanos()),
             is_watched: Mutex::new(false),

@@ -1,7 +1,7 @@
 //! Whether anybody sits where a reactor is.
 
 use crate::canary;
-use heist_sync::{AtomicBool, Ordering, WaryBarrier, fence};
+use heist_sync::{AdaptiveBarrier, AtomicBool, Ordering, fence};
 
 /// What a reactor is to the guard.
 pub(in crate::reactor) struct Post {
@@ -37,7 +37,7 @@ impl Post {
 
     /// Something has been added to the reactor. Whether nobody sits there to look.
     #[inline]
-    pub(super) fn is_left_behind(&self, barrier: &WaryBarrier) -> bool {
+    pub(super) fn is_left_behind(&self, barrier: &AdaptiveBarrier) -> bool {
         if !canary::GUARD_NO_LIGHT_BARRIER.sings() {
             // Pairs with the heavy one before entrust(), and with that of a vigil: one of us sees what the
             // other did.

@@ -2,7 +2,7 @@
 
 use crate::canary;
 use crate::reactor::timers::Time;
-use heist_sync::{AtomicU64, Ordering, WaryBarrier};
+use heist_sync::{AdaptiveBarrier, AtomicU64, Ordering};
 
 /// | value | the guard |
 /// |---|---|
@@ -23,7 +23,7 @@ impl Vigil {
     /// for anything that is added anywhere.
     /// `false`: who adds something may not have seen that, nor we what it has added.
     #[must_use = "without the barrier the sleep has to be a short one"]
-    pub(super) fn begin(&self, barrier: &WaryBarrier, is_for_long: bool) -> bool {
+    pub(super) fn begin(&self, barrier: &AdaptiveBarrier, is_for_long: bool) -> bool {
         let note = if is_for_long { FOR_ANYTHING } else { Time::NEVER.as_nanos() };
         self.0.store(note, Ordering::Relaxed);
         // Pairs with the light one of who adds a timer, and with the heavy one of who leaves a seat that has some:

@@ -15,7 +15,7 @@
 use crate::canary;
 use crate::env::Parker;
 use crate::reactor::Reactors;
-use heist_sync::{AtomicU32, Ordering, WaryBarrier};
+use heist_sync::{AdaptiveBarrier, AtomicU32, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(in crate::scheduler) struct Alarm {
     /// What sysmon sleeps until, or AWAKE.
     until: AtomicU32,
     parker: Parker,
-    barrier: WaryBarrier,
+    barrier: AdaptiveBarrier,
     /// Whether sysmon watches workers or their reactors, and wants to know when one has something to do.
     watches: bool,
     /// Where it sleeps, if there are any.
@@ -48,7 +48,13 @@ pub(in crate::scheduler) struct Alarm {
 impl Alarm {
     pub(in crate::scheduler) fn new(watches: bool, reactors: Option<Arc<Reactors>>) -> Self {
         let until = AtomicU32::new(AWAKE);
-        Alarm { until, parker: Parker::new(), barrier: WaryBarrier::detect(), watches, reactors }
+        Alarm {
+            until,
+            parker: Parker::new(),
+            barrier: AdaptiveBarrier::detect(),
+            watches,
+            reactors,
+        }
     }
 
     /// A seat has been woken.

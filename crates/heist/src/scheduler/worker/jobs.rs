@@ -19,8 +19,9 @@ mod waiting;
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
 
-/// Where workers sleep so often that they do it by a fence, the bell is silenced when it has rung in vain so often and nobody has gone to sleep meanwhile: what that costs is about what it costs to
-/// ring it anew, by a call of the kernel. Guessed.
+/// Where workers sleep so often that they do it by a fence, every so many pushes that find nobody free
+/// silence the bell: together they cost about as much as the kernel call that rings it again. Does not
+/// matter within a factor of four.
 const FALSE_ALARMS: u32 = 512;
 
 /// What a worker keeps of its jobs.
@@ -30,9 +31,8 @@ pub(super) struct Jobs {
     arena: Arena,
     credit: Credit,
     backoff: Backoff,
-    /// For how many pushes the bell has rung for nobody since a worker went to sleep, and how often one had.
+    /// For how many pushes the bell has rung for nobody.
     false_alarms: Cell<u32>,
-    alarmed_at: Cell<u32>,
     /// After so many more ticks it is a job's turn.
     until_turn: Cell<u32>,
     /// Whether one is run between two tasks.
@@ -57,7 +57,6 @@ impl Jobs {
             credit: Credit::new(),
             backoff: Backoff::new(),
             false_alarms: Cell::new(0),
-            alarmed_at: Cell::new(0),
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             is_waiting: Cell::new(false),
@@ -172,11 +171,8 @@ impl Local {
 
     /// The bell has rung for nobody. Whether it is to be silenced.
     fn does_silence_pay(&self) -> bool {
-        let idle = &self.scheduler.idle;
-        let sleeps = idle.sleeps();
-        let is_first = self.jobs.alarmed_at.replace(sleeps) != sleeps;
-        let alarms = if is_first { 0 } else { self.jobs.false_alarms.get() };
-        let pays = idle.is_sleep_dear() || alarms >= FALSE_ALARMS;
+        let alarms = self.jobs.false_alarms.get();
+        let pays = self.scheduler.idle.is_sleep_dear() || alarms >= FALSE_ALARMS;
         self.jobs.false_alarms.set(if pays { 0 } else { alarms + 1 });
         pays
     }

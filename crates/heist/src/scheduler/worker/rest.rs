@@ -251,7 +251,7 @@ impl Local {
         self.turn_reactor();
         self.turn_a_stale_reactor();
         self.help_a_neighbour();
-        self.scheduler.idle.tune_awake(&self.awake, steps.saturating_mul(2));
+        self.scheduler.idle.settle_barrier();
     }
 
     /// Takes what waits behind a poll that does not end.
