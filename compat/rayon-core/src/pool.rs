@@ -23,7 +23,7 @@ pub(crate) struct Pool {
     handlers: Handlers,
     /// Until the pool ends.
     runtime: Mutex<Option<Runtime>>,
-    /// Who needs the pool: its owner, and each job that was spawned and has not ended.
+    /// The users of the pool: its owner, and each job that was spawned and has not ended.
     users: AtomicUsize,
 }
 

@@ -31,7 +31,7 @@ fn threads_are_those_that_were_asked_for() {
     assert!(names.into_inner().unwrap().is_subset(&(0..3).map(|i| format!("mine-{i}")).collect()));
 }
 
-/// Who asks for more gets so many, and not a panic of heist's builder.
+/// A request for more gets the maximum, and not a panic of heist's builder.
 #[test]
 fn the_most_threads_are_as_many_as_heist_has() {
     let most = rayon_core::max_num_threads();

@@ -101,7 +101,7 @@ pub struct Row {
 /// How much work one sample is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// So many iterations that a sample is long enough to time: for operations of a few ns.
+    /// Enough iterations for a sample to be long enough to time: for operations of a few ns.
     Calibrated,
     /// One iteration: for workloads whose size is part of what the bench says.
     Once,

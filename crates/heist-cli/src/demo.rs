@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// From one picture of the bars to the next.
 const FRAME: Duration = Duration::from_millis(50);
 /// In between workers are asked what they do, so often. Guessed: often enough for a bar.
-const LOOKS: u32 = 25;
+const SAMPLES_PER_FRAME: u32 = 25;
 /// Fewer have nobody to steal from, and more do not fit on a screen.
 const WORKERS: std::ops::RangeInclusive<usize> = 2..=8;
 /// What a shell expects of who was ended by Ctrl-C.
@@ -157,8 +157,8 @@ fn watch(bars: &mut Bars, style: Style, end: Instant) {
     if !style.is_terminal {
         return thread::sleep(frame);
     }
-    for _ in 0..LOOKS {
-        thread::sleep(frame / LOOKS);
+    for _ in 0..SAMPLES_PER_FRAME {
+        thread::sleep(frame / SAMPLES_PER_FRAME);
         bars.ask();
     }
 }

@@ -26,7 +26,7 @@ mod top;
 
 pub use cli::Cli;
 
-/// What the README shows is compiled and run.
+/// The example of the page about doctor is compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/doctor.md")]
+struct Doctor;

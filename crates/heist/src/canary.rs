@@ -29,7 +29,7 @@ pub(crate) const LOCAL_END_IMPATIENT: Canary = Canary::new("local end impatient"
 pub(crate) const LOCAL_END_SILENT: Canary = Canary::new("local end silent");
 /// The end of a job is announced before its outcome is visible.
 pub(crate) const LATCH_SET_RELAXED: Canary = Canary::new("latch set relaxed");
-/// Who ends a job does not wake the one that sleeps until then.
+/// The thread that ends a job does not wake the one that sleeps until then.
 pub(crate) const LATCH_SLEEPER_FORGOTTEN: Canary = Canary::new("latch sleeper forgotten");
 /// A waiter goes to sleep without saying so first.
 pub(crate) const LATCH_SLEEP_SILENT: Canary = Canary::new("latch sleep silent");
@@ -43,7 +43,8 @@ pub(crate) const COUNT_UNBIASED: Canary = Canary::new("count unbiased");
 pub(crate) const COUNT_AHEAD_FORGOTTEN: Canary = Canary::new("count ahead forgotten");
 /// A block counts as back before its job has left it.
 pub(crate) const BLOCKS_BACK_RELAXED: Canary = Canary::new("blocks back relaxed");
-/// Who leaves a chunk to others looks how many blocks they have, and says so afterwards.
+/// The thread that leaves a chunk to others looks how many blocks they have, and says so
+/// afterwards.
 pub(crate) const BLOCKS_ABANDON_LOOKS: Canary = Canary::new("blocks abandon looks");
 /// A thief overwrites what a waiter has said when it says who it is.
 pub(crate) const LATCH_THIEF_STORES: Canary = Canary::new("latch thief stores");
@@ -59,11 +60,11 @@ pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barr
 pub(crate) const IDLE_BELL_NOT_RUNG: Canary = Canary::new("idle bell not rung");
 /// A worker that goes to sleep does not order that before its look at a bell.
 pub(crate) const IDLE_BELL_NO_FENCE: Canary = Canary::new("idle bell no fence");
-/// Who silences a bell does not look once more who is idle.
+/// The thread that silences a bell does not look once more who is idle.
 pub(crate) const IDLE_BELL_NO_SECOND_LOOK: Canary = Canary::new("idle bell no second look");
-/// Who puts another's seat to sleep does not look whether the runtime goes down.
+/// The thread that puts another's seat to sleep does not look whether the runtime goes down.
 pub(crate) const IDLE_DOWN_UNSEEN: Canary = Canary::new("idle down unseen");
-/// Who submits to one worker does not order that before its look at who sleeps.
+/// The thread that submits to one worker does not order that before its look at who sleeps.
 pub(crate) const IDLE_NO_TARGET_BARRIER: Canary = Canary::new("idle no target barrier");
 /// A worker that goes to sleep does not look at its own inbox once more.
 pub(crate) const IDLE_NO_LOOK_FOR_ONESELF: Canary = Canary::new("idle no look for oneself");
@@ -108,9 +109,11 @@ pub(crate) const BLOCKING_LENGTH_UNLOCKED: Canary = Canary::new("blocking length
 /// A thread that could not be started for a spare leaves what waited meanwhile.
 pub(crate) const BLOCKING_CALL_FAILURE_FORGETS: Canary =
     Canary::new("blocking call failure forgets");
-/// Who spawns a closure does not order that before its look whether somebody can be called.
+/// The thread that spawns a closure does not order that before its look whether somebody can be
+/// called.
 pub(crate) const BLOCKING_NO_SUBMIT_FENCE: Canary = Canary::new("blocking no submit fence");
-/// Who says that a blocking thread can be called does not order that before its look at the queue.
+/// The thread that says that a blocking thread can be called does not order that before its look at
+/// the queue.
 pub(crate) const BLOCKING_NO_SETTLE_FENCE: Canary = Canary::new("blocking no settle fence");
 /// A wake-up does not pass on what was done before it.
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
@@ -124,17 +127,19 @@ pub(crate) const PARKER_NUDGE_FOR_WAKE_UP: Canary = Canary::new("parker nudge fo
 pub(crate) const WAKEUP_RELAXED: Canary = Canary::new("wakeup relaxed");
 /// A sleeper that sleeps elsewhere is not roused there.
 pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
-/// Who adds something to a reactor does not order that before its look at whether anybody sits there.
+/// The thread that adds something to a reactor does not order that before its look at whether
+/// anybody sits there.
 pub(crate) const GUARD_NO_LIGHT_BARRIER: Canary = Canary::new("guard no light barrier");
 /// The guard does not order that it sleeps before its look for timers.
 pub(crate) const GUARD_NO_HEAVY_BARRIER: Canary = Canary::new("guard no heavy barrier");
-/// Who has marked a seat as taken does not look whether it was lost meanwhile.
+/// The thread that has marked a seat as taken does not look whether it was lost meanwhile.
 pub(crate) const GUARD_NO_SECOND_LOOK: Canary = Canary::new("guard no second look");
-/// Who sleeps beside a reactor does not order that before its look for sources.
+/// The thread that sleeps beside a reactor does not order that before its look for sources.
 pub(crate) const APART_NO_SLEEPER_FENCE: Canary = Canary::new("apart no sleeper fence");
-/// Who sleeps beside a reactor does not look for sources once more.
+/// The thread that sleeps beside a reactor does not look for sources once more.
 pub(crate) const APART_NO_SECOND_LOOK: Canary = Canary::new("apart no second look");
-/// Who adds a source does not order that before its look whether anybody sleeps beside the reactor.
+/// The thread that adds a source does not order that before its look whether anybody sleeps beside
+/// the reactor.
 pub(crate) const APART_NO_SOURCE_FENCE: Canary = Canary::new("apart no source fence");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
@@ -142,7 +147,7 @@ pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barr
 pub(crate) const SEAT_NO_HEAVY_BARRIER: Canary = Canary::new("seat no heavy barrier");
 /// A worker goes on though sysmon wants its seat.
 pub(crate) const SEAT_NO_CONTEST: Canary = Canary::new("seat no contest");
-/// Who wakes a seat does not order that before its look whether sysmon sleeps.
+/// The thread that wakes a seat does not order that before its look whether sysmon sleeps.
 pub(crate) const ALARM_NO_LIGHT_BARRIER: Canary = Canary::new("alarm no light barrier");
 /// Sysmon does not order going to sleep before its look whether all seats are idle.
 pub(crate) const ALARM_NO_HEAVY_BARRIER: Canary = Canary::new("alarm no heavy barrier");
@@ -156,7 +161,7 @@ pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");
 /// A spare that gives a borrowed seat back does not look for what came meanwhile.
 pub(crate) const SEAT_RETURN_UNCHECKED: Canary = Canary::new("seat return unchecked");
-/// Who has lent its seat goes on after its job as if it had not.
+/// The thread that has lent its seat goes on after its job as if it had not.
 pub(crate) const SEAT_LENDER_GOES_ON: Canary = Canary::new("seat lender goes on");
 /// A spare that has lent its seat ends, and who has it does not know.
 pub(crate) const SEAT_LENDER_GONE: Canary = Canary::new("seat lender gone");
@@ -168,13 +173,13 @@ pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
 pub(crate) const TIMER_CLOSED_FORGETS: Canary = Canary::new("timer closed forgets");
 /// A timer is put into a wheel that is closed, or being closed.
 pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
-/// Who goes to sleep gives the timers' lock back before it says until when it sleeps.
+/// The thread that goes to sleep gives the timers' lock back before it says until when it sleeps.
 pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");
 /// An event is told before what led to it is visible.
 pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
 /// What was seen before an event takes back what the event told.
 pub(crate) const READINESS_STALE_CLEAR: Canary = Canary::new("readiness stale clear");
-/// Who waits for a source does not look once more after it left its waker.
+/// The thread that waits for a source does not look once more after it left its waker.
 pub(crate) const SOURCE_NO_SECOND_LOOK: Canary = Canary::new("source no second look");
 /// Those who wait for datagrams are not told of an error that comes alone.
 pub(crate) const SOURCE_ERROR_UNTOLD: Canary = Canary::new("source error untold");

@@ -1,4 +1,5 @@
-//! A work-stealing runtime: async tasks, blocking closures and fork-join jobs on one set of workers.
+//! A work-stealing runtime: async tasks, blocking closures and fork-join jobs on one set of
+//! workers.
 //!
 //! The names, signatures and meanings are Tokio's wherever they make sense, so that a program
 //! moves over with one line in its manifest: `tokio = { package = "heist", … }`.
@@ -41,8 +42,9 @@
 //! | `tokio-context` | crates that call Tokio's runtime find one: `Builder::enable_tokio_context` |
 //! | `fs`, `full`, `io-std`, `io-uring`, `io-util`, `macros`, `net`, `parking_lot`, `process`, `rt`, `rt-multi-thread`, `schedule-latency`, `signal`, `sync`, `taskdump`, `time` | Tokio's names, accepted so that the one line in the manifest is all there is to change. They switch nothing on or off: what heist has is there without them |
 //!
-//! Not promised: which worker runs a task that is not pinned to one, the order between tasks, how
-//! long a steal takes, that one attempt to steal succeeds, and the exact number of threads.
+//! Not promised are which worker runs a task that is not pinned to one (NP1), the order in which
+//! tasks run (NP2), how long a runnable task waits for a thief (NP3), that a single attempt to
+//! steal succeeds (NP4), and the number of OS threads (NP5).
 #![warn(missing_docs)]
 
 mod canary;

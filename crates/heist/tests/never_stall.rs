@@ -102,8 +102,8 @@ fn l2_others_run_beside_workers_that_burn() {
     }
 }
 
-/// L5: the seat is free at once, without sysmon.
-/// Who blocks in the middle of its jobs loses its seat, also while another takes them, one by one.
+/// L5: the seat is free at once, without sysmon. A worker that blocks in the middle of its jobs
+/// loses its seat, also while another takes them, one by one.
 #[test]
 fn l2_jobs_of_a_worker_that_blocks_are_not_left_to_one_thief() {
     let (rt, is_enough) = (runtime(2), Arc::new(AtomicBool::new(false)));

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use support::children::wait_until;
 use support::signals;
 
-/// So often at most panics are dumped.
+/// The shortest interval between two dumps of panics.
 const OFTEN: Duration = Duration::from_secs(1);
 
 /// A signal is heard by all runtimes of the process that listen: one test at a time has one sent.
@@ -90,8 +90,8 @@ fn a_panic_of_a_task_is_dumped() {
     assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
 }
 
-/// Who panics all the time is dumped now and then. Wishes are heard one after the other: when the
-/// signal was, the panic was.
+/// A program that panics all the time is dumped now and then. Wishes are heard one after the other:
+/// when the signal was, the panic was.
 #[test]
 fn panics_are_not_dumped_again_at_once() {
     let _alone = SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -41,9 +41,9 @@ pub struct Constant {
     pub value: String,
 }
 
-/// Whether a file has the tuning constants of its crate.
+/// Whether a file has the tuning constants of its crate, or of the scheduler.
 pub fn is_tuning(path: &str) -> bool {
-    path.ends_with("/tuning.rs") && path.contains("/src/")
+    path.ends_with("/src/tuning.rs") || path.ends_with("/src/scheduler/tuning.rs")
 }
 
 /// Runs the check.
@@ -142,6 +142,7 @@ mod tests {
         for path in ["crates/heist/src/net/a.rs", "crates/heist/src/scheduler/tuning.rs"] {
             assert_eq!(found(path, "const A: u32 = 1;"), [""; 0], "{path}");
         }
+        assert_eq!(found("crates/heist/src/task/tuning.rs", "const A: u32 = 1;").len(), 1);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! | [`words`] | pages keep to a number of words |
 //! | [`layers`] | modules import only from layers below |
 //! | [`constants`] | tuning constants are in `tuning.rs`, and few |
+//! | [`tuning`] | docs/tuning.md has all of them |
 //!
 //! The other modules read: [`tree`] the files, [`rust`] one Rust file, [`mask`] what is code
 //! and what is comment in it, [`prose`] the paragraphs of comments and pages, [`ids`] the ids of
@@ -42,6 +43,7 @@ pub mod rust;
 pub mod safety;
 pub mod table;
 pub mod tree;
+pub mod tuning;
 pub mod words;
 
 use std::fmt;

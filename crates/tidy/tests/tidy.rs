@@ -72,6 +72,11 @@ fn tuning_constants_are_in_one_place() {
     assert_clean(tidy::constants::check(repository()));
 }
 
+#[test]
+fn the_page_has_all_tuning_constants() {
+    assert_clean(tidy::tuning::check(repository()));
+}
+
 /// A check of an empty tree finds nothing wrong: the walk must have found the crates.
 #[test]
 fn the_walk_reaches_the_crates() {

@@ -28,7 +28,7 @@ pub struct Args {
     aligned: bool,
 }
 
-/// So many samples are of one process. Some of what makes it fast or slow is drawn by lot when it
+/// Samples of one process. Some of what makes it fast or slow is drawn by lot when it
 /// starts, as where its memory lies: each of a hundred samples in a row was 4 % off in one process,
 /// and none in the next. So each batch counts once in what is sure.
 const BATCH: usize = 5;

@@ -35,7 +35,7 @@ use std::time::UNIX_EPOCH;
 use tally::{Tally, Titles};
 use track::Track;
 
-/// So many spans are drawn, or a few more. A page of them has about a megabyte and a half.
+/// Spans that are drawn, or a few more. A page of them has about a megabyte and a half.
 const SPANS: u64 = 60_000;
 const LANES: usize = 128;
 const ASIDES: usize = 16;

@@ -73,7 +73,7 @@ struct Perfetto<'a, W> {
     aside: BTreeSet<TaskId>,
 }
 
-/// So many at once: there are fewer threads than that.
+/// The number at once: there are fewer threads than that.
 const MOST_ASIDE: usize = 1 << 16;
 
 /// Tasks that went this way so far.

@@ -75,7 +75,7 @@ pub struct TaskRef {
     pub spawned_at: Option<String>,
 }
 
-/// Who knows the texts of a trace.
+/// Knows the texts of a trace.
 pub trait Texts {
     /// The text of this number.
     fn text(&self, id: StringId) -> &str;

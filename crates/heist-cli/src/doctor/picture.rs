@@ -234,7 +234,7 @@ impl Picture {
         left.map(move |(task, waited, level)| Ran { task, place: place(task), waited, level })
     }
 
-    /// So many closures ran at once, on threads that are no workers.
+    /// Closures that ran at once, on threads that are no workers.
     pub(super) fn most_closures(&self) -> u32 {
         self.closures.most()
     }

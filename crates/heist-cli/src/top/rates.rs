@@ -10,7 +10,7 @@ use crate::live::{Bucket, Snapshot, Stall, Task, Worker};
 /// when the order of the tasks is changed. Guessed.
 const MIN_WINDOW_NS: u64 = 100_000_000;
 
-/// So many busy shares of the past are kept for each worker: more than fit on a screen.
+/// Busy shares of the past that are kept for each worker: more than fit on a screen.
 const HISTORY: usize = 160;
 
 /// What the view shows: the last snapshot, and rates since the one before it.

@@ -31,7 +31,8 @@ fn a_task_for_each_item() {
 
 #[test]
 fn actors_that_are_pinned() {
-    // Who fills their mailboxes waits in the slot of their worker, behind a mailbox of work.
+    // The task that fills their mailboxes waits in the slot of their worker, behind a mailbox of
+    // work.
     expect(&sick::PINNED_ACTORS, "imbalance-pinned", &["idle-beside-work"]);
 }
 

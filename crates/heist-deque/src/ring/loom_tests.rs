@@ -1,4 +1,5 @@
-//! The ring's protocol in every interleaving that loom can find (Q1, Q3–Q7).
+//! The ring's protocol in every interleaving that loom can find (Q1, Q3–Q7). A single attempt to
+//! steal need not succeed (NP4).
 //!
 //! Items are plain numbers. Loom itself reports a slot that is read and written without order;
 //! the tests account for every number at the end.

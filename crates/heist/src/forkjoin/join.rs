@@ -89,7 +89,7 @@ where
     RA: Send,
     RB: Send,
 {
-    // SAFETY: (W2) of this thread.
+    // SAFETY: (W10) of this thread.
     unsafe { join_here(hand_here(), a, b, false) }
 }
 
@@ -102,7 +102,7 @@ where
     RB: Send,
 {
     with_here(|local| match local {
-        // SAFETY: (W2) of this thread.
+        // SAFETY: (W10) of this thread.
         Some(local) if local.is_of(handle.scheduler()) => unsafe {
             join_here(local.hand(), a, b, false)
         },
@@ -120,7 +120,7 @@ where
     RB: Send,
 {
     on_worker(handle, |local| match local {
-        // SAFETY: (W2) of this thread.
+        // SAFETY: (W10) of this thread.
         Some(local) => unsafe { join_here(local.hand(), a, b, true) },
         None if handle.runtime_flavor() == RuntimeFlavor::CurrentThread => {
             one_after_the_other(a, b)
@@ -142,13 +142,13 @@ where
     RA: Send,
     RB: Send,
 {
-    // SAFETY: (W2) passed on to the caller.
+    // SAFETY: (W10) passed on to the caller.
     let mark = unsafe { hand.mark_jobs() };
     let b = StackJob::new(mark, b);
     // SAFETY: (J2) until one of the two has happened in join_pushed(), or it has come back from the push, this frame is not left: nothing in between unwinds.
     let job = unsafe { b.offer() };
     // From here on others can take it (J5).
-    // SAFETY: (W2) passed on to the caller; the mark is of just now.
+    // SAFETY: (W10) passed on to the caller; the mark is of just now.
     match unsafe { hand.push_job(mark, job) } {
         Pushed::Calmly => join_pushed(hand, &b, a, has_moved),
         pushed => join_noted(a, &b, pushed, has_moved),
@@ -204,7 +204,7 @@ where
         Ok(a) => a,
         Err(panic) => end_and_resume(b, has_moved, panic),
     };
-    // SAFETY: (W2) the worker that has pushed the job is here again, as the closure has returned.
+    // SAFETY: (W10) the worker that has pushed the job is here again, as the closure has returned.
     let is_back = unsafe { hand.take_job_back(b.head.latch.mark()) };
     if is_back || take_back_or_wait(&b.head) {
         // SAFETY: (J1) taken back, so nobody else has it.
@@ -254,7 +254,7 @@ where
 #[cold]
 #[inline(never)]
 fn take_back_or_wait(job: &Head) -> bool {
-    // SAFETY: (W2) called by a join, on the worker that has pushed the job.
+    // SAFETY: (W10) called by a join, on the worker that has pushed the job.
     let local = unsafe { here() };
     while let Some(popped) = local.pop_job() {
         if job.is_of(&popped) {

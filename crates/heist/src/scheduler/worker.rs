@@ -243,7 +243,7 @@ struct Entered<'a> {
 
 impl<'a> Entered<'a> {
     fn new(local: &'a Local) -> Self {
-        // SAFETY: (W2) it is borrowed until the drop sets the one before.
+        // SAFETY: (W10) it is borrowed until the drop sets the one before.
         let outer = unsafe { here::replace(local) };
         let now = Clock::now();
         local.core.borrow_mut().pace.rested(now);
@@ -261,7 +261,7 @@ impl<'a> Entered<'a> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        // SAFETY: (W2) it was here before, and its frame is further down.
+        // SAFETY: (W10) it was here before, and its frame is further down.
         let local = unsafe { here::replace(self.outer) };
         debug_assert!(ptr::eq(local, self.local));
     }

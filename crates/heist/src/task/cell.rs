@@ -97,9 +97,9 @@ fn place<C>(cell: C) -> NonNull<Header> {
 unsafe fn displace<C>(header: NonNull<Header>) {
     // What is left may be a waker of a foreign executor, whose panic must not reach whoever happens
     // to hold the last reference (T7).
-    // SAFETY: (T5) passed on to the caller.
+    // SAFETY: (T10) passed on to the caller.
     quietly(|| unsafe { header.cast::<C>().drop_in_place() });
-    // SAFETY: (T5) passed on to the caller: what was in it has been dropped.
+    // SAFETY: (T10) passed on to the caller: what was in it has been dropped.
     unsafe { memory::free(header.cast(), Layout::new::<C>()) };
 }
 
@@ -134,7 +134,7 @@ pub(super) struct RawTask(pub(super) NonNull<Header>);
 
 impl RawTask {
     pub(super) fn header(&self) -> &Header {
-        // SAFETY: (T5) the holder has a reference, so the task has not been freed.
+        // SAFETY: (T10) the holder has a reference, so the task has not been freed.
         unsafe { self.0.as_ref() }
     }
 
@@ -226,15 +226,15 @@ impl RawTask {
     }
 
     fn dealloc(self) {
-        // SAFETY: (T5) the last reference is gone.
+        // SAFETY: (T10) the last reference is gone.
         unsafe { (self.header().vtable.dealloc)(self.0) };
     }
 
     /// The name that `task::Builder` gave it.
     pub(super) fn name(&self) -> Option<&str> {
-        // SAFETY: (T5) the holder has a reference, so the task has not been freed.
+        // SAFETY: (T10) the holder has a reference, so the task has not been freed.
         let name = unsafe { (self.header().vtable.name)(self.0) }?;
-        // SAFETY: (T5) as above; and a task's name does not change.
+        // SAFETY: (T10) as above; and a task's name does not change.
         Some(unsafe { name.as_ref() })
     }
 }
@@ -263,7 +263,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// # Safety
     /// `header` is that of a live `Cell<F, S>`.
     unsafe fn of<'a>(header: NonNull<Header>) -> &'a Self {
-        // SAFETY: (T5) the header is the cell's first field, and the caller vouches for the rest.
+        // SAFETY: (T10) the header is the cell's first field, and the caller vouches for the rest.
         unsafe { header.cast::<Self>().as_ref() }
     }
 
@@ -338,8 +338,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         if is_home || now.is_notified() || now.is_cancelled() {
             return true;
         }
-        // The scheduler's reference comes first: as soon as it keeps the task, a shutdown on another
-        // thread may take it out again and give the reference up.
+        // The scheduler's reference comes first: as soon as it keeps the task, a shutdown on
+        // another thread may take it out again and give the reference up.
         task.add_ref();
         let Some(new) = scheduler.adopt(TaskRef(task)) else {
             task.drop_ref();
@@ -429,7 +429,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 
     unsafe fn read_output(header: NonNull<Header>, into: NonNull<()>, waker: &Waker) {
-        // SAFETY: (T5) the vtable belongs to this type.
+        // SAFETY: (T10) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         if !cell.is_output_ready(waker) {
             return;
@@ -479,7 +479,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 
     unsafe fn drop_join_handle(header: NonNull<Header>) {
-        // SAFETY: (T5) the vtable belongs to this type.
+        // SAFETY: (T10) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         let before = cell.header.state.drop_join_interest();
         if before.is_complete() {
@@ -504,9 +504,9 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 
     unsafe fn dealloc(header: NonNull<Header>) {
-        // SAFETY: (T5) the vtable belongs to this type.
+        // SAFETY: (T10) the vtable belongs to this type.
         unsafe { Self::of(header) }.show_end();
-        // SAFETY: (T5) placed by allocate(), and the last reference is gone.
+        // SAFETY: (T10) placed by allocate(), and the last reference is gone.
         unsafe { displace::<Self>(header) };
     }
 }

@@ -139,7 +139,8 @@ fn output_reaches_the_handle() {
     assert_eq!(*waiter.join().unwrap(), 5);
 }
 
-/// A handle that was polled goes, while the task ends: the last one frees what both have touched.
+/// T10: a handle that was polled goes, while the task ends: the last one frees what both have
+/// touched.
 fn the_last_one_frees() {
     let queue = Queue::new();
     let mut join = queue.spawn(async {});
@@ -152,7 +153,7 @@ fn the_last_one_frees() {
 }
 
 #[test]
-fn loom_t5_the_last_one_frees() {
+fn loom_t10_the_last_one_frees() {
     loom::model(the_last_one_frees);
 }
 

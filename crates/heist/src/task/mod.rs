@@ -145,7 +145,8 @@ impl<S: Schedule> Notified<S> {
     /// A hint that what has these bits will be run soon, if it is there at all.
     #[inline(always)]
     pub(crate) fn prefetch(bits: MaybeUninit<Self>) {
-        // SAFETY: (type) one pointer, which was written there when it was pushed; taken since or not, it is not followed.
+        // SAFETY: (type) one pointer, which was written there when it was pushed; taken since or
+        // not, it is not followed.
         memory::prefetch(unsafe { bits.as_ptr().cast::<*const u8>().read() });
     }
 
@@ -238,7 +239,7 @@ where
 unsafe fn both_ends<S: Schedule, T>(task: RawTask) -> (Notified<S>, JoinHandle<T>) {
     // SAFETY: (T1) a new task is NOTIFIED, and has a reference for the queue.
     let notified = unsafe { Notified::from_raw(task) };
-    // SAFETY: (T5) a new task has a reference for its one handle.
+    // SAFETY: (T10) a new task has a reference for its one handle.
     let join = unsafe { JoinHandle::new(task) };
     (notified, join)
 }

@@ -110,7 +110,7 @@ fn asks(asked: &Asked, target: &str) -> UnixStream {
     stream
 }
 
-/// So many tasks that a snapshot does not fit into what the system keeps for a socket.
+/// Enough tasks for a snapshot not to fit into what the system keeps for a socket.
 fn fill(asked: &Asked) {
     for _ in 0..4096 {
         asked.rt.spawn(std::future::pending::<()>());

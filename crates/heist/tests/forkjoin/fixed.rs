@@ -120,8 +120,8 @@ fn w1_a_task_of_a_job_goes_before_the_next_job() {
     assert_eq!(ended.recv(), Ok(Ok(())));
 }
 
-/// Who waits looks after each job that it runs meanwhile whether that is over: it does not go on to
-/// the next.
+/// A worker that waits looks after each job that it runs meanwhile whether that is over: it does
+/// not go on to the next.
 #[test]
 fn who_waits_looks_after_each_job() {
     let (a, b) = (fixed(1), fixed(1));

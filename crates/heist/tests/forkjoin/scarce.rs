@@ -1,5 +1,5 @@
 //! Fork-join where no more threads are to be had: neither spare ones nor those of the global
-//! runtime. What fails here hangs.
+//! runtime. How many threads there are is not promised (NP5). What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::{Yield, join, scope, scope_fifo, task};

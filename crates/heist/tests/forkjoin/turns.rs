@@ -152,7 +152,7 @@ fn aside_there_are_the_usual_turns() {
     assert_eq!(beside_a_job(&rt, find), (usual.shortened(), usual));
 }
 
-/// Who sits on a seat that its worker has given up is a worker like others.
+/// A spare on a seat that its worker has given up is a worker like others.
 #[test]
 fn only_who_comes_beside_jobs_has_short_turns() {
     let rt = builder().build().unwrap();
@@ -196,7 +196,8 @@ fn a_priority_stays() {
     assert_eq!((short, long), (usual.shortened(), usual));
 }
 
-/// Nor is a thread touched that comes first anyway. Who may not ask for that has nothing to test.
+/// Nor is a thread touched that comes first anyway. A process that may not ask for that has nothing
+/// to test.
 #[test]
 fn a_higher_priority_stays() {
     let rt = builder().on_thread_start(|| _ = set_nice(-5)).build().unwrap();

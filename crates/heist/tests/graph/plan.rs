@@ -133,7 +133,7 @@ pub enum End {
     Background,
 }
 
-/// Who waits for the root.
+/// The thread that waits for the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// The root is a task; an executor outside of heist waits for it.

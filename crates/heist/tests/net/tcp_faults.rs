@@ -86,7 +86,7 @@ fn a_reset_while_halves_read_and_write() {
         heist::task::yield_now().await;
         reset(peer);
         let errors = [reader.await.unwrap().map(drop), writer.await.unwrap()];
-        // Who comes first gets the reset, and the other one an end or a broken pipe.
+        // The first to come gets the reset, and the other one an end or a broken pipe.
         let kind = |result: &std::io::Result<()>| result.as_ref().err().map(|error| error.kind());
         assert!(errors.iter().any(|result| kind(result) == Some(ErrorKind::ConnectionReset)));
         assert!(errors[1].is_err());

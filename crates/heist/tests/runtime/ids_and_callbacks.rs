@@ -69,6 +69,7 @@ fn workers_know_their_number() {
     assert_eq!(indices, [0, 1, 2]);
 }
 
+/// W10: a thread has a worker only while it runs that worker.
 #[test]
 fn other_threads_have_no_number() {
     assert_eq!(runtime::worker_index(), None);

@@ -1,5 +1,5 @@
-//! Who runs what and when: W1–W7, I1, I2, F1–F3. No test decides by the clock: a promise that is
-//! broken shows as a hang, or as a wrong count.
+//! Which worker runs what, and when: W1–W7, I1, I2, F1–F3. No test decides by the clock: a promise
+//! that is broken shows as a hang, or as a wrong count.
 
 use crate::support::runtime;
 use heist::runtime::Builder;

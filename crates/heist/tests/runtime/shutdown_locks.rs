@@ -168,7 +168,7 @@ impl GoesDown {
         GoesDown { street, dropped, go_on }
     }
 
-    /// So many are dropped by the end of it, one after the other.
+    /// The number dropped by the end of it, one after the other.
     fn ends(self, neighbours: usize) {
         self.go_on.send(()).unwrap();
         self.dropped.join().unwrap();

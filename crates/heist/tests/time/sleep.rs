@@ -122,8 +122,8 @@ fn a_sleep_of_a_runtime_that_is_gone_goes_on_in_another() {
     alive.block_on(alive.spawn(begun)).unwrap();
 }
 
-/// Who waits in another runtime already, when the one that has the timer goes down, is woken by its
-/// own.
+/// A task that waits in another runtime already, when the one that has the timer goes down, is
+/// woken by its own.
 #[test]
 fn who_waits_elsewhere_for_a_runtime_that_goes_down_waits_on() {
     let (gone, alive) = (runtime(1), runtime(1));
@@ -230,7 +230,7 @@ fn a_sleep_can_be_moved_both_ways() {
     rt.block_on(task).unwrap();
 }
 
-/// Who has left a waker is woken at the new time, though it does not poll again.
+/// A task that has left a waker is woken at the new time, though it does not poll again.
 #[test]
 fn a_reset_needs_no_poll() {
     let rt = runtime(1);

@@ -94,7 +94,7 @@ fn a_shutdown_beside_one_who_waits_in_its_poll() {
     assert!(message.contains("has been shut down"), "{message}");
 }
 
-/// Who waits in another runtime, in the middle of a poll, waits with the timers of that one.
+/// A thread that waits in another runtime, in the middle of a poll, waits with its timers.
 #[test]
 fn waiting_in_another_runtime_is_not_ended_with_ones_own() {
     let (rt, other) = (runtime(1), runtime(1));

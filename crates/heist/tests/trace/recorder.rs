@@ -38,7 +38,7 @@ fn a_task_is_recorded_from_its_spawn_to_its_end() {
         let (id, line) = (task.id().to_string(), line!() - 3);
         runtime.block_on(task).unwrap();
         let handle = runtime.handle().clone();
-        // Who has waited for the task may be earlier than who writes down that it has ended.
+        // The thread that waited for the task may be ahead of the one that records its end.
         drop(runtime);
         let trace = dumped(&handle);
         let is_it = |task: TaskId| task.to_string() == id;

@@ -221,8 +221,8 @@ fn tree(
 /// What a stress run records, in the order of time.
 fn recorded(round: u64) -> Vec<Event> {
     let mut builder = Builder::new_multi_thread();
-    // Who takes a seat from another decides by time. What is here does not, and takes as long as it
-    // takes.
+    // A worker that takes a seat from another decides by time. What is here does not, and takes as
+    // long as it takes.
     builder.worker_threads(WORKERS).stall_threshold(None);
     builder.trace(Config::new().exact(true).capacity(1 << 24));
     let runtime = builder.build().unwrap();

@@ -111,7 +111,7 @@ impl CutFile {
         let name = || format!("{path}{}", item.name);
         match item.kind {
             Kind::Test => vec![name()],
-            // Who knows what it would have made: perhaps tests, perhaps a check that is done
+            // Nobody knows what it would have made: perhaps tests, perhaps a check that is done
             // when it compiles.
             Kind::MacroCall if item.inner.is_empty() => {
                 let text = &self.original[item.bytes.clone()];

@@ -31,8 +31,8 @@ const DOC: &str = "doc";
 /// What runs in a copy of the package.
 pub const IN_PACKAGE: [&str; 2] = [UNIT, DOC];
 
-/// The examples in the documentation are compiled, all in one program, when they are run. So many
-/// times the limit of other files is theirs.
+/// The examples in the documentation are compiled, all in one program, when they are run. Their
+/// limit is this many times that of other files.
 const DOC_PATIENCE: u32 = 5;
 
 /// In this edition examples are compiled into one program, where each runs as a process of its own.

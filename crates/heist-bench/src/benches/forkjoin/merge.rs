@@ -9,7 +9,7 @@ use crate::bench::{Bench, Fault};
 use crate::unit::Unit;
 
 /// Shorter ones are left to the standard library. Guessed.
-const SHORT: usize = 128;
+const SEQUENTIAL: usize = 128;
 
 /// Shorter ones are merged in one go. Guessed.
 const SHORT_MERGE: usize = 4096;
@@ -54,7 +54,7 @@ fn sort<P: Pool>(
     scratch: &mut [u32],
     goal: Goal,
 ) {
-    if numbers.len() <= SHORT {
+    if numbers.len() <= SEQUENTIAL {
         numbers.sort_unstable();
         if let Goal::Scratch = goal {
             scratch.copy_from_slice(numbers);

@@ -37,7 +37,7 @@ pub trait Mixes: Sized + 'static {
     type Tasks: AsyncRuntime;
     type Jobs: Pool;
 
-    /// So many workers for each.
+    /// The workers of each.
     fn build(workers: usize) -> io::Result<Self>;
 
     fn tasks(&self) -> &Self::Tasks;

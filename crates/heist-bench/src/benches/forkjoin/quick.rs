@@ -10,7 +10,7 @@ use crate::bench::{Bench, Fault};
 use crate::unit::Unit;
 
 /// Shorter ones are left to the standard library. Guessed.
-const SHORT: usize = 128;
+const SEQUENTIAL: usize = 128;
 
 pub fn bench() -> Bench {
     let shared = Shared::new();
@@ -47,7 +47,7 @@ impl Abroad for Quicksort {
 }
 
 fn sort<P: Pool>(context: &mut P::Context<'_>, numbers: &mut [u32]) {
-    if numbers.len() <= SHORT {
+    if numbers.len() <= SEQUENTIAL {
         return sort_short(numbers);
     }
     let middle = partition(numbers);

@@ -103,7 +103,7 @@ fn count<P: Pool>(context: &mut P::Context<'_>, node: Node) -> u64 {
     }
 }
 
-/// So many of the node's children, from the `first` on, and all below.
+/// Some of the node's children, from the `first` on, and all below.
 fn count_some<P: Pool>(context: &mut P::Context<'_>, node: Node, first: u64, children: u64) -> u64 {
     if children == 1 {
         return count::<P>(context, node.child(first));

@@ -1,6 +1,6 @@
 //! A program that has something to do every few milliseconds, such as a game or a sound: short
-//! parallel regions, short gaps between them, and long ones until the next tick. Who has gone to
-//! sleep in a gap is late for the next region; who has not burns CPU for nothing.
+//! parallel regions, short gaps between them, and long ones until the next tick. A worker that has
+//! gone to sleep in a gap is late for the next region; who has not burns CPU for nothing.
 
 use std::thread;
 use std::time::{Duration, Instant};

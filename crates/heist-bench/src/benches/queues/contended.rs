@@ -8,7 +8,7 @@
 //! stay on one core are cheap, and a queue that starves its thieves would have won.
 //!
 //! Thieves take one item at a time from a deque; from a ring half, which they then drain.
-//! Who gets nothing spins for a while, then yields: with fewer cores than threads, waiting
+//! A thief that gets nothing spins for a while, then yields: with fewer cores than threads, waiting
 //! must not keep the others from running.
 //!
 //! The clock starts when all thieves are up and stops when the last item has been received,

@@ -10,7 +10,7 @@ use crate::unit::Unit;
 
 const FILL: u64 = 128;
 
-/// So many victims are filled, then robbed: reading the clock once for all of them keeps its
+/// Victims that are filled, then robbed: reading the clock once for all of them keeps its
 /// cost, about that of a short steal, out of the result. Few enough for the first-level cache.
 const VICTIMS: usize = 16;
 

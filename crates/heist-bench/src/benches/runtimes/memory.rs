@@ -15,7 +15,7 @@ use crate::unit::Unit;
 
 const TASKS: u64 = 1_000_000;
 
-/// So many tasks at most are spawned but do not wait yet: queues that grow are not what is
+/// At most this many tasks are spawned but do not wait yet: queues that grow are not what is
 /// measured here.
 const AT_ONCE: u64 = 256;
 

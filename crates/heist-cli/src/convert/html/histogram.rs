@@ -26,7 +26,8 @@ pub(super) struct Histogram {
     counts: [u64; BOUNDS.len() + 1],
 }
 
-/// So many took no longer than this, and longer than the bar before says; 0: longer than all.
+/// The number that took no longer than this, and longer than the bar before says; 0: longer than
+/// all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct Bar(pub(super) u64, pub(super) u64);
 

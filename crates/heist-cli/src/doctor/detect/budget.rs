@@ -10,7 +10,7 @@ pub(super) const ID: &str = "budget-exhausted";
 
 /// So often. Guessed.
 const CUTS: u64 = 50;
-/// So many of its polls. Guessed: now and then everybody finds a full queue.
+/// The share of its polls. Guessed: now and then everybody finds a full queue.
 const SHARE: f64 = 0.5;
 /// Such tasks take so much of the workers' time; otherwise they are in nobody's way. Guessed.
 const BUSY: f64 = 0.25;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// From so long a wait on. From the runtime's own threshold for stalls.
 const WAIT: Duration = Duration::from_millis(10);
-/// So many of them. Guessed.
+/// At least this many of them. Guessed.
 const TIMES: u64 = 5;
 /// And so many of all closures. Guessed: now and then a queue is no harm.
 const SHARE: f64 = 0.2;

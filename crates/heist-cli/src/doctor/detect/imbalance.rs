@@ -59,7 +59,7 @@ const ALL: f64 = 0.9;
 /// So much of the work in polls that could be stolen. Guessed.
 const LONG: f64 = 0.5;
 /// A thief needs longer than this to wake up, on any machine. Guessed.
-const SHORT: Duration = Duration::from_micros(2);
+const SHORT_POLL: Duration = Duration::from_micros(2);
 
 #[derive(Default)]
 pub(super) struct Imbalance {
@@ -218,8 +218,8 @@ impl Imbalance {
     }
 }
 
-/// Who takes its turns with others may be alone at work, too: what ties the work to one worker is
-/// not what is wrong then.
+/// A task that takes turns with others may be alone at work, too: what ties the work to one worker
+/// is not what is wrong then.
 fn is_one_workers(picture: &Picture) -> bool {
     let most = picture.lanes.iter().map(|lane| lane.common.busy).max().unwrap_or_default();
     share_of_time(most, picture.common().busy) >= ONE_WORKER
@@ -249,7 +249,7 @@ fn too_short(picture: &Picture) -> Option<Finding> {
     let (place, typical) = picture.busiest();
     let place = picture.place(place);
     // Among many short polls there may be a few that have all the work.
-    if typical > SHORT || share_of_time(place.in_long, place.busy) >= LONG {
+    if typical > SHORT_POLL || share_of_time(place.in_long, place.busy) >= LONG {
         return None;
     }
     let sentence = format!(

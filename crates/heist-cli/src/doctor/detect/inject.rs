@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub(super) const ID: &str = "inject-pressure";
 
-/// So many tasks came that way. Guessed.
+/// At least this many tasks came that way. Guessed.
 const TASKS: u64 = 5000;
 /// They are this part of all polls. Guessed.
 const SHARE: f64 = 0.5;

@@ -7,7 +7,7 @@ use super::{Detector, share};
 
 /// So many. Guessed.
 const TASKS: u64 = 500;
-/// So few of them ended, or were woken. Guessed.
+/// At most this share of them ended, or was woken. Guessed.
 const MOVED: f64 = 0.05;
 /// They were spawned all the time, rather than all at once, as a server's listeners are. Guessed.
 const STEADY: f64 = 0.6;

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 /// From the runtime's own threshold for stalls.
 const LONG: Duration = Duration::from_millis(10);
-/// So many of them. Guessed.
+/// At least this many of them. Guessed.
 const TIMES: u64 = 3;
-/// So many of a line's polls, where CPU times are not known. Guessed: a core is lost every few
+/// The share of a line's polls, where CPU times are not known. Guessed: a core is lost every few
 /// milliseconds at worst, so of polls of 100 µs one in thirty might be hit.
 const SHARE: f64 = 0.1;
 /// Or one is as long as this. Guessed: no system keeps a thread waiting for so long, unless it is

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 pub(super) const ID: &str = "lifo-ping-pong";
 
-/// So many exchanges. Guessed: fewer cost less than a millisecond.
+/// At least this many exchanges. Guessed: fewer cost less than a millisecond.
 const TIMES: u64 = 5000;
-/// So many of all polls belong to one conversation. Guessed.
+/// The share of all polls that belongs to one conversation. Guessed.
 const SHARE: f64 = 0.5;
 /// A worker is at it for so much of its time. A conversation now and then is no harm. Guessed.
 const BUSY: f64 = 0.5;
 /// Polls that take longer have something to do. Guessed.
-const SHORT: Duration = Duration::from_micros(10);
+const SHORT_EXCHANGE: Duration = Duration::from_micros(10);
 
 #[derive(Default)]
 pub(super) struct PingPong {
@@ -58,7 +58,7 @@ impl Detector for PingPong {
         let place = |task| self.places.get(&task).copied().unwrap_or(PlaceId::UNKNOWN);
         let typical = [one, other].map(|task| picture.place(place(task)).lengths.typical());
         let typical = typical.into_iter().max().unwrap_or_default();
-        if !is_from_slot || !is_much || busy < BUSY || typical > SHORT {
+        if !is_from_slot || !is_much || busy < BUSY || typical > SHORT_EXCHANGE {
             return Vec::new();
         }
         let sentence = format!(

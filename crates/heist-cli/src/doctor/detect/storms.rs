@@ -12,12 +12,12 @@ pub(super) const ID: &str = "wake-storm";
 
 /// A crowd. Guessed: a worker's ring holds a few of them.
 const CROWD: u32 = 64;
-/// So many storms, and so many wake-ups in all of them. Guessed.
+/// The number of storms, and of wake-ups in all of them. Guessed.
 const STORMS: u64 = 5;
 const WOKEN: u64 = 2000;
-/// So many of all wake-ups. Guessed.
+/// The share of all wake-ups. Guessed.
 const SHARE: f64 = 0.5;
-/// So many of the polls that follow end without anything done. Guessed.
+/// The share of the polls that follow and end without anything done. Guessed.
 const IN_VAIN: f64 = 0.8;
 /// A poll that wakes nobody, spawns nothing and is shorter than this has done nothing. Guessed.
 const NOTHING: Duration = Duration::from_micros(20);

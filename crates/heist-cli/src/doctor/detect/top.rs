@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// So many are told apart. Who has more than this part of the whole is never missed.
+/// The number that is told apart. One with more than this part of the whole is never missed.
 const KEPT: usize = 64;
 
 /// Sums by key. When there are too many keys the smallest makes room, and who takes its place

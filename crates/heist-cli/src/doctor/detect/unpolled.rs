@@ -8,7 +8,7 @@ use heist::trace::TaskId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// So long at least it has been waiting. Guessed: far above any wait for a core.
+/// It has been waiting at least this long. Guessed: far above any wait for a core.
 const WAITS: Duration = Duration::from_millis(100);
 /// For so much of its wait, somebody was idle, or nobody there. A backlog is something else.
 const BESIDE_IDLE: f64 = 0.5;

@@ -5,7 +5,7 @@ use heist::trace::TaskId;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// So many are known at a time; of more than these, nothing is said. Guessed: some megabytes.
+/// The number known at a time; of more than these nothing is said. Guessed: some megabytes.
 const KEPT: usize = 1 << 16;
 
 /// A closure that has got its thread.
@@ -56,7 +56,7 @@ impl Closures {
         waiting.map(move |(task, since)| (*task, now.saturating_sub(*since), level))
     }
 
-    /// So many ran at once.
+    /// The number that ran at once.
     pub(super) fn most(&self) -> u32 {
         self.most
     }

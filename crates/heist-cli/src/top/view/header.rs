@@ -17,7 +17,7 @@ use crate::top::words::clean;
 /// Stands before the filter while it is typed.
 pub const PROMPT: &str = " filter: ";
 
-/// Who is looked at, how it is, and what it does in all.
+/// Which program it is, how it is, and what it does in all.
 pub fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let status = status(app, theme);
     let room = area.width.saturating_sub(status.width() as u16 + 1);

@@ -1,4 +1,4 @@
-//! Who kept a worker for too long.
+//! The tasks that kept a worker for too long.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -22,7 +22,7 @@ pub(super) fn address() -> *const Local {
 /// # Safety
 /// Null, or of a worker that lives, and stays where it is, until something else is set.
 pub(super) unsafe fn replace(local: *const Local) -> *const Local {
-    // SAFETY: (W2) alive, as the caller promises.
+    // SAFETY: (W10) alive, as the caller promises.
     let hand = unsafe { local.as_ref() }.map_or(Hand::NONE, Local::hand);
     let _ = HAND.try_with(|here| here.set(hand));
     LOCAL.try_with(|here| here.replace(local)).unwrap_or(ptr::null())
@@ -31,7 +31,7 @@ pub(super) unsafe fn replace(local: *const Local) -> *const Local {
 /// Calls `f` with the worker of this thread, if it has one and that has not stepped aside.
 #[inline(always)]
 pub(crate) fn with_here<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
-    // SAFETY: (W2) it lives on this thread's stack, below `f`.
+    // SAFETY: (W10) it lives on this thread's stack, below `f`.
     f(unsafe { address().as_ref() })
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn with_here<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
 pub(crate) unsafe fn here<'a>() -> &'a Local {
     let local = LOCAL.with(Cell::get);
     debug_assert!(!local.is_null(), "whoever has stepped aside has come back");
-    // SAFETY: (W2) as in with_here(): it is still there, as the caller promises.
+    // SAFETY: (W10) as in with_here(): it is still there, as the caller promises.
     unsafe { &*local }
 }
 

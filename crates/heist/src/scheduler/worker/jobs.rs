@@ -84,7 +84,7 @@ impl Hand {
     #[inline(always)]
     pub(crate) unsafe fn mark_jobs(self) -> Mark {
         match self.0 {
-            // SAFETY: (W2) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap.
+            // SAFETY: (W10) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap.
             Some(hand) => unsafe { hand.mark() },
             // Nothing is pushed there, so nothing looks for it.
             None => Mark::at(0),
@@ -98,7 +98,7 @@ impl Hand {
     #[inline(always)]
     pub(crate) unsafe fn push_job(self, mark: Mark, job: Job) -> Pushed<Job> {
         match self.0 {
-            // SAFETY: (W2) as in mark_jobs().
+            // SAFETY: (W10) as in mark_jobs().
             Some(hand) => unsafe { hand.push_lazily(mark, job) },
             None => Pushed::Not(job),
         }
@@ -111,9 +111,9 @@ impl Hand {
     #[inline(always)]
     pub(crate) unsafe fn take_job_back(self, mark: Mark) -> bool {
         debug_assert!(self.0.is_some());
-        // SAFETY: (W2) there is a worker, as the caller promises.
+        // SAFETY: (W10) there is a worker, as the caller promises.
         let hand = unsafe { self.0.unwrap_unchecked() };
-        // SAFETY: (W2) as in mark_jobs().
+        // SAFETY: (W10) as in mark_jobs().
         unsafe { hand.take_back(mark) }
     }
 }
@@ -123,7 +123,7 @@ impl Local {
     /// What it pushes jobs with.
     #[inline(always)]
     pub(crate) fn hand(&self) -> Hand {
-        // SAFETY: (W2) reached by its own thread alone, and borrowed exclusively by with_deque() only, in which nothing comes here.
+        // SAFETY: (W10) reached by its own thread alone, and borrowed exclusively by with_deque() only, in which nothing comes here.
         Hand(Some(unsafe { &*self.jobs.deque.get() }.hand()))
     }
 
@@ -329,7 +329,7 @@ impl Local {
     /// `f` calls nothing that could come back here: what is in the deque are pointers.
     #[inline(always)]
     pub(super) fn with_deque<R>(&self, f: impl FnOnce(&mut deque::Owner<Job>) -> R) -> R {
-        // SAFETY: (W2) a worker is reached by its own thread alone, and no two calls of this overlap.
+        // SAFETY: (W10) a worker is reached by its own thread alone, and no two calls of this overlap.
         f(unsafe { &mut *self.jobs.deque.get() })
     }
 }

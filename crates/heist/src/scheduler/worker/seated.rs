@@ -331,12 +331,12 @@ pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
 
     impl Drop for Back {
         fn drop(&mut self) {
-            // SAFETY: (W2) it was here before, and its frame is further down.
+            // SAFETY: (W10) it was here before, and its frame is further down.
             unsafe { here::replace(self.0) };
         }
     }
 
-    // SAFETY: (W2) null.
+    // SAFETY: (W10) null.
     let _back = Back(unsafe { here::replace(ptr::null()) });
     f()
 }
@@ -349,7 +349,7 @@ pub(crate) struct Alone;
 /// worker's, runs no task, or nobody would come in its place. An error if there is no other that could run in its place, ever.
 pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     let here = here::address();
-    // SAFETY: (W2) set by Entered for as long as the worker lives on this thread's stack.
+    // SAFETY: (W10) set by Entered for as long as the worker lives on this thread's stack.
     let Some(local) = (unsafe { here.as_ref() }) else { return Ok(None) };
     if local.is_fixed() {
         // Others go on without it, and take what it has.
@@ -366,7 +366,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     local.is_aside.set(true);
     // If that unwinds, because of code of others, who goes on finds its worker.
     outside(|| local.leave_seat());
-    // SAFETY: (W2) null.
+    // SAFETY: (W10) null.
     unsafe { here::replace(ptr::null()) };
     let outer = ASIDE.replace(here);
     Ok(Some(Aside { local: here, outer, _sits: Reactors::sit_nowhere() }))
@@ -378,7 +378,7 @@ pub(crate) fn with_here_or_aside<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     let has_threads = |local: &&Local| local.scheduler.flavor() == RuntimeFlavor::MultiThread;
     here::with_here(|local| {
         let aside = || ASIDE.try_with(Cell::get).unwrap_or(ptr::null());
-        // SAFETY: (W2) set for as long as the worker lives on this thread's stack, below `f`.
+        // SAFETY: (W10) set for as long as the worker lives on this thread's stack, below `f`.
         f(local.filter(has_threads).or_else(|| unsafe { aside().as_ref() }))
     })
 }
@@ -387,14 +387,14 @@ pub(crate) fn with_here_or_aside<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
 /// sender be what it waits for (J5).
 pub(crate) fn waiter_aside() -> Option<Arc<Parker>> {
     let aside = ASIDE.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: (W2) set for as long as the worker lives on this thread's stack.
+    // SAFETY: (W10) set for as long as the worker lives on this thread's stack.
     unsafe { aside.as_ref() }.map(|local| Arc::clone(local.waiter()))
 }
 
 /// Runs such a part; whether there was one.
 pub(crate) fn answer_call_aside() -> bool {
     let aside = ASIDE.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: (W2) as in waiter_aside().
+    // SAFETY: (W10) as in waiter_aside().
     let call = unsafe { aside.as_ref() }.and_then(Local::next_call);
     let is_there = call.is_some();
     call.into_iter().for_each(|call| outside(|| call.run(None, Origin::Here)));
@@ -430,7 +430,7 @@ impl Local {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        // SAFETY: (W2) it was here before it stepped aside, and its frame is further down.
+        // SAFETY: (W10) it was here before it stepped aside, and its frame is further down.
         unsafe { here::replace(self.local) };
         ASIDE.set(self.outer);
     }

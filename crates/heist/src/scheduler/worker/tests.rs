@@ -282,14 +282,14 @@ struct Here(*const Local);
 
 impl Here {
     fn enter(local: &Local) -> Self {
-        // SAFETY: (W2) it is on the stage until the drop sets the one before.
+        // SAFETY: (W10) it is on the stage until the drop sets the one before.
         Here(unsafe { here::replace(local) })
     }
 }
 
 impl Drop for Here {
     fn drop(&mut self) {
-        // SAFETY: (W2) it was here before, and is on the stage.
+        // SAFETY: (W10) it was here before, and is on the stage.
         unsafe { here::replace(self.0) };
     }
 }

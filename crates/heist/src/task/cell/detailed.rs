@@ -1,7 +1,7 @@
 //! Tasks of which more is known: a name, numbers for the console, or both.
 //!
-//! All others have no room for that, and pay nothing. What differs from them is in the vtable, so that a
-//! future's code exists once.
+//! All others have no room for that, and pay nothing. What differs from them is in the vtable, so
+//! that a future's code exists once.
 
 use super::{Cell, Header, Ran, VTable, displace, place};
 use crate::task::tracker::Tracked;
@@ -53,13 +53,14 @@ impl<F: Future, S: Schedule> DetailedCell<F, S> {
     /// # Safety
     /// `header` is that of a live `DetailedCell<F, S>`, and the reference does not outlive it.
     unsafe fn details<'a>(header: NonNull<Header>) -> &'a Details {
-        // SAFETY: (T5) the header is the first field. The details are written before the task is known to
-        // anybody, and never again; no reference to the rest of the cell is made here.
+        // SAFETY: (T10) the header is the first field. The details are written before the task is
+        // known to anybody, and never again; no reference to the rest of the cell is made here.
         unsafe { &(*header.cast::<Self>().as_ptr()).details }
     }
 
     unsafe fn run(header: NonNull<Header>, scheduler: NonNull<()>) -> Ran<()> {
-        // SAFETY: (T5) the vtable belongs to this type, and the caller has a reference until the poll.
+        // SAFETY: (T10) the vtable belongs to this type, and the caller has a reference until the
+        // poll.
         let tracked = unsafe { Self::details(header) }.tracked.as_ref();
         // A share of its own: when the poll is over the task may be gone.
         let stats = tracked.map(Tracked::share);
@@ -73,7 +74,8 @@ impl<F: Future, S: Schedule> DetailedCell<F, S> {
     }
 
     unsafe fn cancel(header: NonNull<Header>, why: JoinError) {
-        // SAFETY: (T5) the vtable belongs to this type, and the caller has a reference until the next call.
+        // SAFETY: (T10) the vtable belongs to this type, and the caller has a reference until the
+        // next call.
         let tracked = unsafe { Self::details(header) }.tracked.as_ref();
         let stats = tracked.map(Tracked::share);
         // SAFETY: (T2) passed on to the caller.
@@ -82,7 +84,8 @@ impl<F: Future, S: Schedule> DetailedCell<F, S> {
     }
 
     unsafe fn schedule(header: NonNull<Header>) {
-        // SAFETY: (T4) the vtable belongs to this type; the task is in no queue yet, so it is alive.
+        // SAFETY: (T4) the vtable belongs to this type; the task is in no queue yet, so it is
+        // alive.
         let tracked = unsafe { Self::details(header) }.tracked.as_ref();
         tracked.iter().for_each(|tracked| tracked.woken());
         // SAFETY: (T4) passed on to the caller.
@@ -90,15 +93,15 @@ impl<F: Future, S: Schedule> DetailedCell<F, S> {
     }
 
     unsafe fn name(header: NonNull<Header>) -> Option<NonNull<str>> {
-        // SAFETY: (T5) the vtable belongs to this type, and the caller has a reference.
+        // SAFETY: (T10) the vtable belongs to this type, and the caller has a reference.
         let name = unsafe { Self::details(header) }.name.as_ref();
         name.map(|name| NonNull::from(&**name))
     }
 
     unsafe fn dealloc(header: NonNull<Header>) {
-        // SAFETY: (T5) the vtable belongs to this type.
+        // SAFETY: (T10) the vtable belongs to this type.
         unsafe { Cell::<F, S>::of(header) }.show_end();
-        // SAFETY: (T5) placed by allocate_detailed(), and the last reference is gone.
+        // SAFETY: (T10) placed by allocate_detailed(), and the last reference is gone.
         unsafe { displace::<Self>(header) };
     }
 }

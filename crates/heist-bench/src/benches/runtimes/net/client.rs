@@ -13,10 +13,10 @@ use super::talk::Talk;
 pub struct Client<T> {
     stream: TcpStream,
     talk: T,
-    /// So many bytes of the request have been sent.
+    /// Bytes of the request that have been sent.
     sent: usize,
     buffer: Box<[u8]>,
-    /// So many bytes of the buffer have been received.
+    /// Bytes of the buffer that have been received.
     heard: usize,
     asked: Instant,
     /// The reply is there, and nothing has been asked since.

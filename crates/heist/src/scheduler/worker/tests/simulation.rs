@@ -1,9 +1,11 @@
-//! Programs of tasks and jobs on workers that a seeded generator steps (T1, T2, T4, T6, I1–I3, J1, F3, W7).
+//! Programs of tasks and jobs on workers that a seeded generator steps (T1, T2, T4, T6, I1–I3, J1,
+//! F3, W7). What holds here holds whichever worker runs a task (NP1), in whatever order (NP2), and
+//! however long a thief takes to come (NP3).
 //!
-//! The seed decides everything: what tasks and jobs do, who steps next, what comes from outside, how much
-//! time passes. After each step, and at the beginning of each poll, what the scheduler holds is
-//! compared with what a model of the tasks says. `HEIST_STRESS_SEED` and `HEIST_STRESS_SCALE` say
-//! where to begin and how many seeds to try.
+//! The seed decides everything: what tasks and jobs do, who steps next, what comes from outside,
+//! how much time passes. After each step, and at the beginning of each poll, what the scheduler
+//! holds is compared with what a model of the tasks says. `HEIST_STRESS_SEED` and
+//! `HEIST_STRESS_SCALE` say where to begin and how many seeds to try.
 
 mod jobs;
 
