@@ -130,7 +130,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 
     pub(crate) fn build_pool(mut self) -> Result<Use, ThreadPoolBuildError> {
-        if self.use_current_thread && heist::current_worker_index().is_some() {
+        if self.use_current_thread && heist::current_thread_index().is_some() {
             return Err(ErrorKind::ThreadHasPool.into());
         }
         let (mut pool, mut failure) = (None, None);

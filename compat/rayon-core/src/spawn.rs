@@ -33,7 +33,7 @@ where
 {
     match global::current() {
         Some(pool) => spawn_fifo_on(&pool, f),
-        None if heist::current_worker_index().is_some() => spawn(in_order(f)),
+        None if heist::current_thread_index().is_some() => spawn(in_order(f)),
         None => spawn(f),
     }
 }

@@ -200,7 +200,7 @@ pub fn current_num_threads() -> usize {
 /// in a global pool that was built, it always is.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    let of_heist = || if global::is_built() { None } else { heist::current_worker_index() };
+    let of_heist = || if global::is_built() { None } else { heist::current_thread_index() };
     member::index().or_else(of_heist)
 }
 

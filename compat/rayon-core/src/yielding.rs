@@ -28,7 +28,7 @@ pub(crate) fn here() -> Option<Handle> {
     if let Some(pool) = member::pool() {
         return Some(pool.handle.clone());
     }
-    let is_worker = !global::is_built() && heist::current_worker_index().is_some();
+    let is_worker = !global::is_built() && heist::current_thread_index().is_some();
     is_worker.then(|| Handle::try_current().ok()).flatten()
 }
 

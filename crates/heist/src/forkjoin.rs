@@ -32,5 +32,7 @@ mod waiter;
 pub use broadcast::{BroadcastContext, broadcast};
 pub use job_handle::{JobHandle, spawn_job};
 pub use join::{FnContext, join, join_context};
-pub use on_runtime::{Yield, current_num_workers, current_worker_index};
+#[allow(deprecated, reason = "the old name of current_thread_index")]
+pub use on_runtime::current_worker_index;
+pub use on_runtime::{Yield, current_num_workers, current_thread_index};
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};

@@ -88,9 +88,11 @@ pub mod time;
 mod tokio_parts;
 pub mod trace;
 
+#[allow(deprecated, reason = "the old name of current_thread_index")]
+pub use forkjoin::current_worker_index;
 pub use forkjoin::{
     BroadcastContext, FnContext, JobHandle, Scope, ScopeFifo, Yield, broadcast,
-    current_num_workers, current_worker_index, in_place_scope, in_place_scope_fifo, join,
+    current_num_workers, current_thread_index, in_place_scope, in_place_scope_fifo, join,
     join_context, scope, scope_fifo, spawn_job,
 };
 pub use heist_macros::{main, test};

@@ -1,4 +1,4 @@
-//! A closure that every worker calls.
+//! Broadcasts: a closure that every worker calls once.
 
 use super::frame::Outcome;
 use super::heap::{self, Work};
@@ -16,18 +16,25 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
 
-/// Has every worker of the current runtime, or of the global one, call `f` once, and returns what it has returned,
-/// by the workers' numbers. A worker does so when it has no jobs of its own left, or while it waits for one; who is in a
-/// long poll is waited for.
+/// Has every worker of the current runtime call `f` once, and returns the results in the order of
+/// the workers' indices.
+///
+/// Outside of a runtime the global one is used. A worker calls `f` when it has no jobs of its own
+/// left, or while it waits for one. If a worker is in a long poll, `broadcast` waits for it.
+///
+/// # Examples
 ///
 /// ```
 /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
-/// let squares = rt.handle().broadcast(|worker| worker.index() * worker.index());
+/// let squares = rt.handle().install(|| heist::broadcast(|worker| worker.index().pow(2)));
 /// assert_eq!(squares, [0, 1, 4]);
 /// ```
 ///
 /// # Panics
-/// If `f` does, after all have called it: with the first panic by the workers' numbers.
+///
+/// If `f` panics, `broadcast` waits for all workers and then resumes the panic, of the worker with
+/// the lowest index if there are several. Also panics if the global runtime is needed and cannot be
+/// started.
 pub fn broadcast<F, R>(f: F) -> Vec<R>
 where
     F: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -37,7 +44,7 @@ where
     here.unwrap_or_else(current_or_global).broadcast(f)
 }
 
-/// What the closure of a [`broadcast`] is told.
+/// Tells the closure of a [`broadcast`] on behalf of which worker it is called.
 pub struct BroadcastContext<'a> {
     index: usize,
     workers: usize,
@@ -49,12 +56,12 @@ impl BroadcastContext<'_> {
         BroadcastContext { index, workers, _call: PhantomData }
     }
 
-    /// The number of the worker that was asked to call, from 0 on.
+    /// Returns the index of the worker that was asked to make this call, starting at 0.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// How many were asked.
+    /// Returns the number of workers that were asked to call the closure.
     pub fn num_workers(&self) -> usize {
         self.workers
     }
@@ -70,10 +77,20 @@ impl fmt::Debug for BroadcastContext<'_> {
 }
 
 impl Handle {
-    /// As [`broadcast`], on this runtime.
+    /// Has every worker of this runtime call `f` once, and returns the results in the order of the
+    /// workers' indices; see [`broadcast`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
+    /// let squares = rt.handle().broadcast(|worker| worker.index() * worker.index());
+    /// assert_eq!(squares, [0, 1, 4]);
+    /// ```
     ///
     /// # Panics
-    /// As that.
+    ///
+    /// Panics if `f` panics; see [`broadcast`](broadcast#panics).
     pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
     where
         F: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -85,8 +102,22 @@ impl Handle {
         })
     }
 
-    /// As [`broadcast`], on this runtime, without waiting. What is left when the runtime goes down is called
-    /// before it ends, or dropped.
+    /// Has every worker of this runtime call `f` once, without waiting for the calls.
+    ///
+    /// If the runtime is shut down first, the remaining calls are made before it ends, or dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// rt.handle().spawn_broadcast(move |worker| sender.send(worker.index()).unwrap());
+    /// let mut indices: Vec<_> = receiver.iter().collect();
+    /// indices.sort();
+    /// assert_eq!(indices, [0, 1]);
+    /// ```
     pub fn spawn_broadcast<F>(&self, f: F)
     where
         F: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

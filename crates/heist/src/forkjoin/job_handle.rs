@@ -1,4 +1,4 @@
-//! A closure that may outlive its spawner, and a handle to wait for it.
+//! Jobs that may outlive their spawner, and the handles to wait for them.
 
 use super::heap::{self, Work};
 use super::wait::{make_detour, wait_until};
@@ -17,15 +17,21 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Has a worker call `f`: one of the current runtime's, or of the global one's. It is for computations: what
-/// blocks belongs into [`spawn_blocking`](crate::task::spawn_blocking).
+/// Spawns a job: a closure that computes something on a worker. Returns a [`JobHandle`] to it.
 ///
-/// The handle can be awaited, and waited for without `async`. Dropping it cancels the job unless it has begun;
-/// [`JobHandle::detach`] lets it go.
+/// The job runs on the current runtime, or on the global one outside of a runtime. It is meant for
+/// computations; use [`spawn_blocking`](crate::task::spawn_blocking) for closures that wait for
+/// something else.
 ///
-/// Jobs and tasks take turns on a worker, and a job that takes long is no obstacle to tasks: its worker's place is given to
-/// another. (Not on a runtime without worker threads, nor with [`thread_per_core`](crate::runtime::Builder::thread_per_core): there tasks
-/// wait until it has ended.)
+/// The handle can be awaited in async code or waited for with [`JobHandle::wait`]. Dropping it
+/// cancels the job unless the job has already started; [`JobHandle::detach`] lets the job run on.
+///
+/// Workers alternate between jobs and tasks. A job that takes long does not delay tasks: a spare
+/// worker takes the place of the worker that runs it. The exceptions are runtimes without worker
+/// threads or with [`thread_per_core`](crate::runtime::Builder::thread_per_core), where tasks wait
+/// until the job ends.
+///
+/// # Examples
 ///
 /// ```
 /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
@@ -33,16 +39,26 @@ use std::task::{Context, Poll, Wake, Waker};
 /// let sum = heist::spawn_job(|| (1..=1000u64).sum::<u64>());
 /// assert_eq!(sum.await.unwrap(), 500_500);
 /// # });
+/// ```
+///
+/// Outside of async code:
+///
+/// ```
 /// let sum = heist::spawn_job(|| (1..=1000u64).sum::<u64>());
 /// assert_eq!(sum.wait().unwrap(), 500_500);
 /// ```
 ///
-/// What it borrows must live for ever; see [`scope`](crate::scope) for what does not:
+/// The closure must be `'static`; use [`scope`](crate::scope) for jobs that borrow:
 ///
 /// ```compile_fail,E0373
 /// let number = 1;
 /// heist::spawn_job(|| println!("{number}"));
 /// ```
+///
+/// # Panics
+///
+/// Panics if the global runtime is needed and cannot be started. A panic of the closure is returned
+/// by the handle, as a [`JoinError`].
 #[track_caller]
 pub fn spawn_job<F, T>(f: F) -> JobHandle<T>
 where
@@ -116,7 +132,23 @@ impl Work for Awaited {
     }
 }
 
-/// Waits for a job; see [`spawn_job`]. Dropping it cancels the job, unless that has begun.
+/// A handle to a job that [`spawn_job`] has spawned. Dropping it cancels the job unless the job has
+/// already started.
+///
+/// The handle is a future that completes with the job's result. A task's
+/// [`JoinHandle`](crate::task::JoinHandle), by contrast, detaches the task when it is dropped.
+///
+/// # Examples
+///
+/// ```
+/// let job = heist::spawn_job(|| "result");
+/// assert_eq!(job.wait().unwrap(), "result");
+/// ```
+///
+/// # Cancel safety
+///
+/// Awaiting `&mut JobHandle` is cancel safe: if another branch of `select!` completes first, the
+/// job continues and the handle can be awaited again. Dropping the handle itself cancels the job.
 #[must_use = "dropping the handle cancels the job; call `detach` to let it go"]
 pub struct JobHandle<T> {
     /// `None` once it was detached.
@@ -132,14 +164,26 @@ unsafe impl<T: Send> Send for JobHandle<T> {}
 unsafe impl<T: Send> Sync for JobHandle<T> {}
 
 impl<T> JobHandle<T> {
-    /// Waits until the job has ended, on this thread. A worker runs the job itself if nobody has begun it, and else gives its place
-    /// to another meanwhile.
+    /// Blocks the calling thread until the job has ended, and returns the job's result.
     ///
-    /// The worker that has spawned it may also run what it has spawned after it, which lies on top of it: so hold no lock here that such a job wants.
-    /// ([`join`](fn@crate::join) and [`scope`](fn@crate::scope) leave what their closures have left behind to others.)
+    /// If the calling thread is a worker, it runs the job itself unless another worker has started
+    /// it. Otherwise a spare worker takes its place while it waits.
+    ///
+    /// The worker that has spawned the job may first run jobs that it has spawned later. Do not
+    /// hold a lock that such a job needs. ([`join`](fn@crate::join) and [`scope`](fn@crate::scope)
+    /// leave jobs that their closures have left behind to other workers.)
     ///
     /// # Errors
-    /// If the job has panicked, or was cancelled because the runtime went down.
+    ///
+    /// Returns an error if the job panicked, or if it was cancelled because its runtime was shut
+    /// down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let job = heist::spawn_job(|| panic!("no result"));
+    /// assert!(job.wait().unwrap_err().is_panic());
+    /// ```
     pub fn wait(mut self) -> Result<T, JoinError> {
         let mut join = self.join.take().expect("taken when the handle goes");
         with_here(|local| match local {
@@ -185,17 +229,35 @@ impl<T> JobHandle<T> {
         })
     }
 
-    /// Lets the job go on by itself, with an ordinary handle, whose drop does not cancel it.
+    /// Lets the job run on its own, and returns a handle whose drop does not cancel it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    /// let join = rt.handle().spawn_job(|| 6 * 7).detach();
+    /// assert_eq!(rt.block_on(join).unwrap(), 42);
+    /// ```
     pub fn detach(mut self) -> JoinHandle<T> {
         self.join.take().expect("taken when the handle goes")
     }
 
-    /// Cancels the job, unless it has begun.
+    /// Cancels the job unless it has already started.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
+    /// // Nothing runs on this runtime before `block_on` is called.
+    /// let job = rt.handle().spawn_job(|| 6 * 7);
+    /// job.cancel();
+    /// assert!(rt.block_on(job).unwrap_err().is_cancelled());
+    /// ```
     pub fn cancel(&self) {
         self.join.iter().for_each(JoinHandle::abort);
     }
 
-    /// Whether the job has ended.
+    /// Returns whether the job has ended, by completing, panicking or being cancelled.
     pub fn is_finished(&self) -> bool {
         self.join.as_ref().is_some_and(JoinHandle::is_finished)
     }

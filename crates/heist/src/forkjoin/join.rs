@@ -1,4 +1,4 @@
-//! Two closures that may run at the same time.
+//! `join`: two closures that may run in parallel.
 
 use super::frame::{Head, StackJob};
 use super::outside::on_worker;
@@ -16,18 +16,22 @@ use std::panic::{self, AssertUnwindSafe};
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// Calls both closures, perhaps at the same time, and returns what they return.
+/// Calls two closures, potentially in parallel, and returns both results.
 ///
-/// The first is called by this thread. The second is offered to all workers meanwhile, and called by this
-/// thread if none has taken it by then; that costs a few nanoseconds more than two calls. So it pays to
-/// divide work as far as is convenient, and to leave it to the workers who does what.
+/// The calling thread runs the first closure. Meanwhile the second one is offered to all workers;
+/// if none has taken it by then, the calling thread runs it too. Offering costs a few nanoseconds
+/// more than two plain calls, so divide work as finely as is convenient and let the workers balance
+/// it.
 ///
-/// Both may borrow: `join` returns when both have ended. Either may block, if need be until the other is
-/// there; but a closure that blocks for long keeps a thread.
+/// The closures may borrow from the caller, because `join` returns only after both have ended. A
+/// closure may block, even until the other one has made progress, but then it keeps a thread.
 ///
-/// On a thread that is no worker both are called by a worker of the current runtime, or of the global
-/// one, also if the current one has been shut down, and the thread waits. On a runtime without worker threads, or with
-/// [`thread_per_core`](crate::runtime::Builder::thread_per_core), they are called one after the other.
+/// If the calling thread is not a worker, both closures run on a worker of the current runtime, and
+/// the thread waits. Outside of a runtime, or if the current one has been shut down, they run on
+/// the global runtime. On a runtime without worker threads, or with
+/// [`thread_per_core`](crate::runtime::Builder::thread_per_core), one runs after the other.
+///
+/// # Examples
 ///
 /// ```
 /// fn fib(n: u64) -> u64 {
@@ -40,17 +44,21 @@ mod loom_tests;
 /// assert_eq!(fib(20), 6765);
 /// ```
 ///
-/// What they borrow they must give back, and what they share must be `Sync`:
+/// The borrow checker rejects closures that share data mutably:
 ///
 /// ```compile_fail,E0499
 /// let mut numbers = vec![1, 2, 3];
 /// heist::join(|| numbers.push(4), || numbers.push(5));
 /// ```
 ///
+/// What the closures share must be `Sync`:
+///
 /// ```compile_fail,E0277
 /// let number = std::rc::Rc::new(1);
 /// heist::join(|| *number, || 2);
 /// ```
+///
+/// Results must not outlive what they borrow:
 ///
 /// ```compile_fail,E0597
 /// let first = {
@@ -61,7 +69,10 @@ mod loom_tests;
 /// ```
 ///
 /// # Panics
-/// If a closure does, after both have ended: with the first one's panic if that did, or with the second one's.
+///
+/// If a closure panics, `join` waits for the other one and then resumes the panic. If both panic,
+/// the first closure's panic is resumed. Also panics if the global runtime is needed and cannot be
+/// started.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -73,14 +84,22 @@ where
     join_context(|_| a(), |_| b())
 }
 
-/// As [`join`], with closures that are told whether another thread has taken them: a reason to divide
-/// what is left of the work further.
+/// Calls two closures like [`join`], and tells each whether it has migrated to another thread.
+///
+/// A closure that has migrated was stolen by an idle worker, which is a reason to divide the rest
+/// of the work more finely.
+///
+/// # Examples
 ///
 /// ```
 /// let (a, b) = heist::join_context(|a| a.migrated(), |b| b.migrated());
-/// // This thread is no worker: both went to one.
-/// assert!(a && b);
+/// // This thread is not a worker, so both closures were called on one.
+/// assert_eq!((a, b), (true, true));
 /// ```
+///
+/// # Panics
+///
+/// Panics if one of the closures panics; see [`join`](fn@join#panics).
 #[inline]
 pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -288,7 +307,7 @@ where
     }
 }
 
-/// What a closure of [`join_context`] is told.
+/// Tells a closure of [`join_context`] where it runs.
 #[derive(Clone, Copy)]
 pub struct FnContext {
     has_migrated: bool,
@@ -302,8 +321,15 @@ impl FnContext {
         FnContext { has_migrated, _thread: PhantomData }
     }
 
-    /// Whether the closure is called by another thread than the one that called
+    /// Returns whether the closure runs on another thread than the one that called
     /// [`join_context`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (_, migrated) = heist::join_context(|_| (), |context| context.migrated());
+    /// assert!(migrated); // from this thread to a worker
+    /// ```
     #[inline]
     pub fn migrated(&self) -> bool {
         self.has_migrated

@@ -1,4 +1,4 @@
-//! Fork-join on a runtime of one's choice.
+//! Fork-join on a given runtime: the methods of `Handle`.
 
 use super::heap::{self, Detached};
 use super::job_handle::{JobHandle, spawn_job_on};
@@ -9,50 +9,84 @@ use super::wait::make_detour;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::{Local, Origin, with_here};
 
-/// How many workers the current runtime has, or else the global one: how much can run at the same time.
+/// Returns the number of workers of the current runtime, or of the global one outside of a runtime.
+///
+/// At most this many jobs and tasks run at the same time, not counting those that are blocked.
+///
+/// # Examples
 ///
 /// ```
 /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
 /// assert_eq!(rt.block_on(async { heist::current_num_workers() }), 2);
 /// ```
+///
+/// # Panics
+///
+/// Panics if the global runtime is needed and cannot be started.
 pub fn current_num_workers() -> usize {
     let here = with_here(|local| local.map(Local::num_workers));
     here.unwrap_or_else(|| current_or_global().num_workers())
 }
 
-/// The number of the worker that the calling thread is, from 0 on; `None` on other threads.
+/// Returns the index of the calling worker thread, or `None` if the thread is not a worker.
 ///
-/// No two threads have the same number at one time, and a thread has the same for the length of a job or of a poll. Those that
-/// stand in for workers that are blocked or wait have numbers, too, from [`current_num_workers`] on: as many as need be. So what
-/// has one place for each worker must be able to grow, or have something else for numbers that are too high. (Unlike
-/// this one, [`runtime::worker_index`](crate::runtime::worker_index) is the number of a seat.)
-pub fn current_worker_index() -> Option<usize> {
+/// No two threads of a runtime have the same index at the same time, and the index of a thread does
+/// not change during a job or a poll. Spare workers, which stand in for blocked ones, have indices
+/// from [`current_num_workers`] on. A table with one entry for each index must therefore be able to
+/// grow, or handle higher indices in another way.
+///
+/// [`runtime::worker_index`](crate::runtime::worker_index) is always below the number of workers
+/// instead, but the thread that it refers to may be replaced by a spare.
+///
+/// # Examples
+///
+/// ```
+/// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+/// let index = rt.handle().install(|| heist::current_thread_index());
+/// assert!(index.is_some());
+/// assert_eq!(heist::current_thread_index(), None); // this thread is not a worker
+/// ```
+pub fn current_thread_index() -> Option<usize> {
     with_here(|local| local.map(Local::number_of_all))
 }
 
-/// Which job [`Handle::yield_job`] may run.
+/// Returns the index of the calling worker thread; the old name of [`current_thread_index`].
+#[deprecated(note = "renamed to current_thread_index, as runtime::worker_index is something else")]
+pub fn current_worker_index() -> Option<usize> {
+    current_thread_index()
+}
+
+/// Selects which jobs [`Handle::yield_job`] may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Yield {
-    /// One of the calling worker's own: the newest; or the oldest, if the newest is the second closure of a
-    /// [`join`](fn@crate::join) that the caller is in; or its part of a broadcast.
+    /// A job of the calling worker: the newest one in its own queue, or its part of a broadcast.
+    ///
+    /// If the newest job is the second closure of a [`join`](fn@crate::join) that is still running
+    /// on this thread, the oldest one is taken instead.
     Own,
-    /// One of its own, or if it has none, any.
+    /// A job of the calling worker or, if it has none, any other job of the runtime.
     Any,
 }
 
-/// Fork-join on this runtime. On a runtime without worker threads closures are called by the runtime's thread if the caller is that, and
-/// else there and then.
+/// Fork-join on this runtime, whichever runtime is current.
+///
+/// On a runtime without worker threads, closures are called immediately on the calling thread.
 impl Handle {
-    /// Calls `f` on a worker of this runtime, and returns what it returns: so `join` and the like in it are this runtime's.
-    /// On one of its workers it is called there and then.
+    /// Calls `f` on a worker of this runtime and returns its result.
+    ///
+    /// Inside `f`, [`join`](fn@crate::join), [`scope`](crate::scope) and the like use this runtime.
+    /// If the caller is one of its workers already, `f` is called immediately.
+    ///
+    /// # Examples
     ///
     /// ```
     /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    /// assert!(rt.handle().install(|| heist::current_worker_index()).is_some());
+    /// assert_eq!(rt.handle().install(|| heist::current_num_workers()), 2);
     /// ```
     ///
     /// # Panics
-    /// If `f` does.
+    ///
+    /// Panics if `f` panics, with the same payload.
     pub fn install<F, R>(&self, f: F) -> R
     where
         F: FnOnce() -> R + Send,
@@ -61,10 +95,21 @@ impl Handle {
         if self.is_here() { f() } else { on_worker(self, |_| f()) }
     }
 
-    /// As [`join`](fn@crate::join), on this runtime.
+    /// Calls both closures on this runtime, potentially in parallel; see [`join`](fn@crate::join).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// let numbers = [1, 2, 3, 4];
+    /// let (left, right) = numbers.split_at(2);
+    /// let sums = rt.handle().join(|| left.iter().sum::<i32>(), || right.iter().sum::<i32>());
+    /// assert_eq!(sums, (3, 7));
+    /// ```
     ///
     /// # Panics
-    /// As that.
+    ///
+    /// Panics if one of the closures panics; see [`join`](fn@crate::join#panics).
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -75,10 +120,20 @@ impl Handle {
         join_on(self, |_| a(), |_| b())
     }
 
-    /// As [`join_context`](crate::join_context), on this runtime.
+    /// Calls both closures on this runtime and tells each whether it has migrated to another
+    /// thread; see [`join_context`](crate::join_context).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    /// let (a, b) = rt.handle().join_context(|a| a.migrated(), |b| b.migrated());
+    /// assert_eq!((a, b), (true, true)); // both were called on a worker, not on this thread
+    /// ```
     ///
     /// # Panics
-    /// As that.
+    ///
+    /// Panics if one of the closures panics; see [`join`](fn@crate::join#panics).
     pub fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(FnContext) -> RA + Send,
@@ -89,10 +144,24 @@ impl Handle {
         join_on(self, a, b)
     }
 
-    /// As [`scope`](crate::scope), on this runtime.
+    /// Calls `f` with a scope whose jobs run on this runtime; see [`scope`](crate::scope).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// let mut squares = [1, 2, 3];
+    /// rt.handle().scope(|s| {
+    ///     for n in &mut squares {
+    ///         s.spawn(move |_| *n *= *n);
+    ///     }
+    /// });
+    /// assert_eq!(squares, [1, 4, 9]);
+    /// ```
     ///
     /// # Panics
-    /// As that.
+    ///
+    /// Panics if `f` or a job panics; see [`scope`](crate::scope#panics).
     pub fn scope<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -101,10 +170,12 @@ impl Handle {
         scope::scope_on(self, f)
     }
 
-    /// As [`scope_fifo`](crate::scope_fifo), on this runtime.
+    /// Calls `f` with a first-in, first-out scope whose jobs run on this runtime; see
+    /// [`scope_fifo`](crate::scope_fifo).
     ///
     /// # Panics
-    /// As that.
+    ///
+    /// Panics if `f` or a job panics; see [`scope`](crate::scope#panics).
     pub fn scope_fifo<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -113,10 +184,12 @@ impl Handle {
         scope::scope_fifo_on(self, f)
     }
 
-    /// As [`in_place_scope`](crate::in_place_scope), with jobs on this runtime.
+    /// Calls `f` on the calling thread with a scope whose jobs run on this runtime; see
+    /// [`in_place_scope`](crate::in_place_scope).
     ///
     /// # Panics
-    /// As that.
+    ///
+    /// Panics if `f` or a job panics; see [`scope`](crate::scope#panics).
     pub fn in_place_scope<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -124,10 +197,12 @@ impl Handle {
         scope::in_place_scope_on(self, f)
     }
 
-    /// As [`in_place_scope_fifo`](crate::in_place_scope_fifo), with jobs on this runtime.
+    /// Calls `f` on the calling thread with a first-in, first-out scope whose jobs run on this
+    /// runtime; see [`in_place_scope_fifo`](crate::in_place_scope_fifo).
     ///
     /// # Panics
-    /// As that.
+    ///
+    /// Panics if `f` or a job panics; see [`scope`](crate::scope#panics).
     pub fn in_place_scope_fifo<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -135,7 +210,16 @@ impl Handle {
         scope::in_place_scope_fifo_on(self, f)
     }
 
-    /// As [`spawn_job`](crate::spawn_job), on this runtime.
+    /// Spawns a job on this runtime and returns a handle to it; see
+    /// [`spawn_job`](crate::spawn_job).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// let sum = rt.handle().spawn_job(|| (1..=100).sum::<u32>());
+    /// assert_eq!(sum.wait().unwrap(), 5050);
+    /// ```
     #[track_caller]
     pub fn spawn_job<F, T>(&self, f: F) -> JobHandle<T>
     where
@@ -145,8 +229,22 @@ impl Handle {
         spawn_job_on(self, f)
     }
 
-    /// Has a worker call `f`. Nobody waits for it or can cancel it: it is called though the runtime go down, and by the
-    /// global runtime if it is down. Its panic goes to the panic hook, and nowhere else.
+    /// Spawns a job that cannot be waited for or cancelled.
+    ///
+    /// The job always runs: if the runtime is shutting down it still runs, and if the runtime has
+    /// been shut down the global runtime runs it. If it panics, the panic hook is called and the
+    /// panic is otherwise ignored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// rt.handle().spawn_detached(move || sender.send("done").unwrap());
+    /// assert_eq!(receiver.recv(), Ok("done"));
+    /// ```
     pub fn spawn_detached<F>(&self, f: F)
     where
         F: FnOnce() + Send + 'static,
@@ -159,27 +257,80 @@ impl Handle {
         });
     }
 
-    /// How many workers the runtime has.
+    /// Returns the number of workers of this runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// assert_eq!(rt.handle().num_workers(), 2);
+    /// ```
     pub fn num_workers(&self) -> usize {
         self.scheduler().workers()
     }
 
-    /// The number of the worker that the calling thread is, if it is one of this runtime's; see
-    /// [`current_worker_index`].
-    pub fn current_worker_index(&self) -> Option<usize> {
+    /// Returns the index of the calling thread if it is a worker of this runtime; see
+    /// [`current_thread_index`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    /// let handle = rt.handle();
+    /// assert!(handle.install(|| handle.current_thread_index()).is_some());
+    /// assert_eq!(handle.current_thread_index(), None); // not on a worker
+    /// ```
+    pub fn current_thread_index(&self) -> Option<usize> {
         self.with_worker(Local::number_of_all)
     }
 
-    /// Whether the calling thread, if it is one of this runtime's workers, has jobs that nobody has taken.
+    /// Returns the index of the calling worker thread; the old name of
+    /// [`current_thread_index`](Self::current_thread_index).
+    #[deprecated(note = "renamed to current_thread_index, as runtime::worker_index is something \
+                         else")]
+    pub fn current_worker_index(&self) -> Option<usize> {
+        self.current_thread_index()
+    }
+
+    /// Returns whether the calling worker has jobs in its queue that nobody has taken yet.
+    ///
+    /// Returns `None` if the calling thread is not a worker of this runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    /// let handle = rt.handle();
+    /// assert_eq!(handle.install(|| handle.has_pending_jobs()), Some(false));
+    /// assert_eq!(handle.has_pending_jobs(), None);
+    /// ```
     pub fn has_pending_jobs(&self) -> Option<bool> {
         self.with_worker(Local::has_own_jobs)
     }
 
-    /// Runs one job that waits, in the middle of what the calling worker does; whether there was one. `None` if the
-    /// calling thread is none of this runtime's workers.
+    /// Runs one waiting job on the calling worker, and returns whether there was one.
     ///
-    /// For who waits for something that a job will do, and cannot use [`join`](fn@crate::join) or a scope. Mind
-    /// that the job may be anything, and may want a lock that the caller holds.
+    /// Returns `None` if the calling thread is not a worker of this runtime.
+    ///
+    /// This is for code that waits for something that a job will do, and for which neither
+    /// [`join`](fn@crate::join) nor [`scope`](crate::scope) fits. The job may be any job, so do not
+    /// hold a lock that it might need.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::Yield;
+    ///
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    /// let handle = rt.handle();
+    /// handle.install(|| {
+    ///     let job = heist::spawn_job(|| 6 * 7).detach();
+    ///     while !job.is_finished() {
+    ///         handle.yield_job(Yield::Any);
+    ///     }
+    /// });
+    /// assert_eq!(handle.yield_job(Yield::Any), None); // not on a worker
+    /// ```
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
         self.with_worker(|local| {
             let call = || local.next_call().map(|call| (call, Origin::Here));

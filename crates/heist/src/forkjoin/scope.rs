@@ -1,4 +1,4 @@
-//! Any number of closures that may run at the same time, and a scope that they do not outlive.
+//! Scopes: any number of jobs that may run in parallel, and that end before the scope does.
 
 mod fifo;
 
@@ -16,12 +16,16 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-/// Calls `f` with a scope in which it can spawn jobs, and returns when all of them have ended: so jobs may
-/// borrow whatever outlives the call. `f` is called on a worker: on this thread if it is one, else on one of
-/// the current runtime's or of the global one's.
+/// Calls `f` with a scope in which it can spawn jobs, and returns when all of them have ended.
 ///
-/// The newest job is run first; see [`scope_fifo`]. Where it can be said what there is to do, [`join`](fn@crate::join)
-/// costs less.
+/// Jobs may borrow anything that outlives the call. `f` runs on a worker: on the calling thread if
+/// that is one, otherwise on a worker of the current runtime, or of the global one outside of a
+/// runtime.
+///
+/// A worker runs the jobs that it has spawned newest first; see [`scope_fifo`] for the other order.
+/// [`join`](fn@crate::join) is cheaper where the number of jobs is known.
+///
+/// # Examples
 ///
 /// ```
 /// let words = ["fork", "and", "join"];
@@ -34,7 +38,7 @@ use std::sync::Arc;
 /// assert_eq!(lengths, [4, 3, 4]);
 /// ```
 ///
-/// Jobs do not outlive what they borrow, and what lives in the scope's closure does not live long enough:
+/// Jobs must not borrow variables of the scope's own closure, which returns before they end:
 ///
 /// ```compile_fail,E0373
 /// heist::scope(|s| {
@@ -43,13 +47,18 @@ use std::sync::Arc;
 /// });
 /// ```
 ///
+/// The scope cannot be kept:
+///
 /// ```compile_fail,E0521
 /// let mut kept = None;
 /// heist::scope(|s| kept = Some(s));
 /// ```
 ///
 /// # Panics
-/// If `f` does, or a job, after all jobs have ended: with `f`'s panic if there is one, or with the first one's.
+///
+/// If `f` or a job panics, `scope` waits for all jobs and then resumes the panic: that of `f` if
+/// there is one, otherwise that of the job that panicked first. Also panics if the global runtime
+/// is needed and cannot be started.
 pub fn scope<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -61,8 +70,30 @@ where
     })
 }
 
-/// As [`scope`], but `f` is called by this thread, whichever it is, so it need not be `Send`. Jobs run on the workers of the
-/// current runtime, or of the global one.
+/// Calls `f` on the calling thread with a scope whose jobs run on workers.
+///
+/// Unlike in [`scope`], `f` does not move to a worker, so it need not be `Send`. Jobs run on the
+/// current runtime, or on the global one outside of a runtime.
+///
+/// # Examples
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// let count = Rc::new(3); // not Send
+/// let mut squares = vec![0; *count];
+/// heist::in_place_scope(|s| {
+///     assert_eq!(*count, 3); // on this thread
+///     for (n, square) in squares.iter_mut().enumerate() {
+///         s.spawn(move |_| *square = n * n);
+///     }
+/// });
+/// assert_eq!(squares, [0, 1, 4]);
+/// ```
+///
+/// # Panics
+///
+/// Panics if `f` or a job panics; see [`scope`](scope#panics).
 pub fn in_place_scope<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R,
@@ -106,7 +137,26 @@ where
     scope.tally.conclude(outcome)
 }
 
-/// Where jobs can be spawned; see [`scope`].
+/// A scope in which jobs can be spawned; see [`scope`].
+///
+/// # Examples
+///
+/// Jobs get the scope as an argument, and can spawn more:
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// fn count_down<'scope>(s: &heist::Scope<'scope>, n: usize, calls: &'scope AtomicUsize) {
+///     calls.fetch_add(1, Ordering::Relaxed);
+///     if n > 0 {
+///         s.spawn(move |s| count_down(s, n - 1, calls));
+///     }
+/// }
+///
+/// let calls = AtomicUsize::new(0);
+/// heist::scope(|s| count_down(s, 10, &calls));
+/// assert_eq!(calls.into_inner(), 11);
+/// ```
 pub struct Scope<'scope> {
     tally: Tally,
     /// Neither longer nor shorter: jobs borrow for exactly this long.
@@ -114,8 +164,18 @@ pub struct Scope<'scope> {
 }
 
 impl<'scope> Scope<'scope> {
-    /// Spawns a job, which may spawn more. It runs some time before the scope ends, on any worker, perhaps on this one when the
-    /// scope's closure has returned.
+    /// Spawns a job, which runs on any worker before the scope ends and may spawn more jobs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut left, mut right) = (0, 0);
+    /// heist::scope(|s| {
+    ///     s.spawn(|_| left = 1);
+    ///     s.spawn(|_| right = 2);
+    /// });
+    /// assert_eq!((left, right), (1, 2));
+    /// ```
     #[inline]
     pub fn spawn<F>(&self, f: F)
     where
@@ -134,8 +194,10 @@ impl<'scope> Scope<'scope> {
         with_here(|local| unsafe { self.tally.spawn(local, job) });
     }
 
-    /// Has every worker of the scope's runtime call `f` once, some time before the scope ends; see
+    /// Has every worker of the scope's runtime call `f` once before the scope ends; see
     /// [`broadcast`](crate::broadcast).
+    ///
+    /// # Examples
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -159,8 +221,12 @@ impl<'scope> Scope<'scope> {
         unsafe { self.tally.spawn_calls(call) };
     }
 
-    /// No more jobs of this scope are begun: those that wait, or are spawned from now on, are dropped. Those that
-    /// run are not disturbed; they can ask [`is_cancelled`](Self::is_cancelled).
+    /// Cancels the scope: jobs that have not started are dropped, including those spawned from now
+    /// on.
+    ///
+    /// Jobs that are running continue; they can check [`is_cancelled`](Self::is_cancelled).
+    ///
+    /// # Examples
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -183,7 +249,7 @@ impl<'scope> Scope<'scope> {
         self.tally.cancel();
     }
 
-    /// Whether [`cancel`](Self::cancel) was called.
+    /// Returns whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         self.tally.is_cancelled()
     }

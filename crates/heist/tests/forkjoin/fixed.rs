@@ -73,8 +73,8 @@ fn a_thread_may_stay() {
             _ => thread::Builder::new().spawn(|| worker.run()).map(drop),
         };
         let rt = Builder::new_multi_thread().worker_threads(2).build_on(start).unwrap();
-        assert_eq!(heist::current_worker_index(), Some(0));
-        let indices = rt.handle().broadcast(|_| heist::current_worker_index());
+        assert_eq!(heist::current_thread_index(), Some(0));
+        let indices = rt.handle().broadcast(|_| heist::current_thread_index());
         assert_eq!(indices, [Some(0), Some(1)]);
         let is_done = AtomicBool::new(false);
         // The other worker does it, as this thread does nothing meanwhile.
@@ -95,7 +95,7 @@ fn scopes_broadcast() {
     let rt = fixed(3);
     let calls = AtomicUsize::new(0);
     let call = |index: usize, workers| {
-        assert_eq!((heist::current_worker_index(), workers), (Some(index), 3));
+        assert_eq!((heist::current_thread_index(), workers), (Some(index), 3));
         calls.fetch_add(1, Ordering::Relaxed);
     };
     rt.handle()

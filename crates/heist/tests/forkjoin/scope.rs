@@ -420,13 +420,13 @@ fn a_broadcast_reaches_as_many_as_there_are_workers() {
 fn workers_know_who_they_are() {
     let rt = runtime(2);
     assert_eq!(rt.handle().num_workers(), 2);
-    assert_eq!(heist::current_worker_index(), None);
-    assert_eq!(rt.handle().current_worker_index(), None);
+    assert_eq!(heist::current_thread_index(), None);
+    assert_eq!(rt.handle().current_thread_index(), None);
     assert_eq!(rt.handle().has_pending_jobs(), None);
     assert_eq!(rt.handle().yield_job(Yield::Any), None);
     rt.handle().install(|| {
-        assert!(heist::current_worker_index().is_some());
-        assert_eq!(rt.handle().current_worker_index(), heist::current_worker_index());
+        assert!(heist::current_thread_index().is_some());
+        assert_eq!(rt.handle().current_thread_index(), heist::current_thread_index());
         assert_eq!(heist::current_num_workers(), 2);
     });
     let alone = runtime(1);

@@ -1,4 +1,4 @@
-//! A scope whose oldest job is run first.
+//! Scopes whose jobs run in the order in which they were spawned.
 
 use crate::forkjoin::broadcast::BroadcastContext;
 use crate::forkjoin::heap::{self, Work};
@@ -12,26 +12,33 @@ use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As [`scope`](crate::scope), but jobs are run in the order in which they were spawned, as far as one
-/// worker runs them.
+/// Calls `f` with a scope like [`scope`](crate::scope), in which a worker runs the jobs that it has
+/// spawned oldest first.
+///
+/// Jobs that different workers run have no defined order.
+///
+/// # Examples
 ///
 /// ```
+/// # let mut builder = heist::runtime::Builder::new_multi_thread();
+/// # let rt = builder.worker_threads(1).stall_threshold(None).build().unwrap();
+/// # let handle = rt.handle();
 /// let order = std::sync::Mutex::new(Vec::new());
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # rt.handle().install(|| {
-/// heist::scope_fifo(|s| {
-///     for n in 0..4 {
-///         let order = &order;
-///         s.spawn_fifo(move |_| order.lock().unwrap().push(n));
-///     }
+/// handle.install(|| {
+///     heist::scope_fifo(|s| {
+///         for n in 0..4 {
+///             let order = &order;
+///             s.spawn_fifo(move |_| order.lock().unwrap().push(n));
+///         }
+///     });
 /// });
-/// # });
-/// // On a runtime with one worker.
+/// // On a runtime with one worker:
 /// assert_eq!(order.into_inner().unwrap(), [0, 1, 2, 3]);
 /// ```
 ///
 /// # Panics
-/// As [`scope`](crate::scope).
+///
+/// Panics if `f` or a job panics; see [`scope`](crate::scope#panics).
 pub fn scope_fifo<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -43,7 +50,24 @@ where
     })
 }
 
-/// As [`in_place_scope`](crate::in_place_scope), with the order of [`scope_fifo`].
+/// Calls `f` on the calling thread like [`in_place_scope`](crate::in_place_scope), with the order
+/// of [`scope_fifo`].
+///
+/// # Examples
+///
+/// ```
+/// let mut squares = [1, 2, 3];
+/// heist::in_place_scope_fifo(|s| {
+///     for n in &mut squares {
+///         s.spawn_fifo(move |_| *n *= *n);
+///     }
+/// });
+/// assert_eq!(squares, [1, 4, 9]);
+/// ```
+///
+/// # Panics
+///
+/// Panics if `f` or a job panics; see [`scope`](crate::scope#panics).
 pub fn in_place_scope_fifo<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -91,7 +115,7 @@ where
     scope.tally.conclude(outcome)
 }
 
-/// Where jobs can be spawned; see [`scope_fifo`].
+/// A scope in which jobs run in the order in which they were spawned; see [`scope_fifo`].
 #[repr(C)]
 pub struct ScopeFifo<'scope> {
     /// Of the one job that is pushed for each that is spawned: it runs the oldest of the list.
@@ -111,7 +135,15 @@ impl<'scope> ScopeFifo<'scope> {
         loose: None,
     };
 
-    /// Spawns a job, which may spawn more. It runs some time before the scope ends, on any worker.
+    /// Spawns a job, which runs on any worker before the scope ends and may spawn more jobs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut text = String::new();
+    /// heist::scope_fifo(|s| s.spawn_fifo(|_| text.push_str("done")));
+    /// assert_eq!(text, "done");
+    /// ```
     pub fn spawn_fifo<F>(&self, f: F)
     where
         F: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
@@ -123,7 +155,8 @@ impl<'scope> ScopeFifo<'scope> {
         with_here(|local| unsafe { self.tally.spawn(local, job) });
     }
 
-    /// As [`Scope::spawn_broadcast`](super::Scope::spawn_broadcast).
+    /// Has every worker of the scope's runtime call `f` once before the scope ends; see
+    /// [`Scope::spawn_broadcast`](super::Scope::spawn_broadcast).
     pub fn spawn_broadcast<F>(&self, f: F)
     where
         F: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
@@ -140,12 +173,13 @@ impl<'scope> ScopeFifo<'scope> {
         unsafe { self.tally.spawn_calls(call) };
     }
 
-    /// As [`Scope::cancel`](super::Scope::cancel).
+    /// Cancels the scope: jobs that have not started are dropped; see
+    /// [`Scope::cancel`](super::Scope::cancel).
     pub fn cancel(&self) {
         self.tally.cancel();
     }
 
-    /// Whether [`cancel`](Self::cancel) was called.
+    /// Returns whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         self.tally.is_cancelled()
     }

@@ -102,7 +102,7 @@ impl WorkerThread {
     #[track_caller]
     pub fn stay(self) {
         assert!(
-            crate::current_worker_index().is_none(),
+            crate::current_thread_index().is_none(),
             "WorkerThread::stay: this thread is a worker's already; call it on another"
         );
         self.worker.stay_here();
