@@ -1,6 +1,8 @@
-//! [quinn], QUIC, on heist. Only with the feature `quinn`.
+//! Adapters that run [quinn], a QUIC implementation, on heist. Requires the feature `quinn`.
 //!
-//! [`Runtime`] is what `quinn::Endpoint::new` asks for:
+//! [`Runtime`] implements `quinn::Runtime`, which `quinn::Endpoint::new` takes.
+//!
+//! # Examples
 //!
 //! ```
 //! use heist::quinn::Runtime;
@@ -8,13 +10,28 @@
 //! use std::net::UdpSocket;
 //! use std::sync::Arc;
 //!
-//! # fn main() -> std::io::Result<()> { heist::runtime::Runtime::new()?.block_on(async {
-//! let socket = UdpSocket::bind("127.0.0.1:0")?;
-//! let server = None;
-//! let endpoint = Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(Runtime))?;
-//! # endpoint.wait_idle().await;
-//! # Ok(()) }) }
+//! /// Makes an endpoint for clients.
+//! fn endpoint(config: EndpointConfig) -> std::io::Result<Endpoint> {
+//!     let socket = UdpSocket::bind("127.0.0.1:0")?;
+//!     let server = None;
+//!     Endpoint::new(config, server, socket, Arc::new(Runtime))
+//! }
+//! # struct Key;
+//! # impl quinn::crypto::HmacKey for Key {
+//! #     fn sign(&self, _: &[u8], _: &mut [u8]) {}
+//! #     fn signature_len(&self) -> usize { 32 }
+//! #     fn verify(&self, _: &[u8], _: &[u8]) -> Result<(), quinn::crypto::CryptoError> { Ok(()) }
+//! # }
+//! # heist::runtime::Runtime::new()?.block_on(async {
+//! #     let endpoint = endpoint(EndpointConfig::new(Arc::new(Key)))?;
+//! #     assert_ne!(endpoint.local_addr()?.port(), 0);
+//! #     endpoint.wait_idle().await;
+//! #     std::io::Result::Ok(())
+//! # })?;
+//! # Ok::<(), std::io::Error>(())
 //! ```
+//!
+//! With one of quinn's crypto features, `EndpointConfig::default()` makes the configuration.
 
 use crate::io::Interest;
 use crate::net::UdpSocket;
@@ -31,7 +48,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-/// Tasks, time and sockets for quinn: those of heist. Endpoints are to be made in a runtime.
+/// Provides tasks, timers and sockets of heist to quinn. Endpoints must be made in a heist runtime.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Runtime;
 

@@ -1,4 +1,36 @@
-//! Runtimes: how one is built, entered, used and shut down.
+//! Building, entering and shutting down runtimes.
+//!
+//! A [`Runtime`] owns a set of worker threads. [`Builder`] configures one; a [`Handle`] refers to
+//! one and can be cloned and sent to other threads.
+//!
+//! # Examples
+//!
+//! ```
+//! use heist::runtime::Runtime;
+//!
+//! let rt = Runtime::new().unwrap();
+//! let answer = rt.block_on(async { heist::spawn(async { 6 * 7 }).await.unwrap() });
+//! assert_eq!(answer, 42);
+//! ```
+//!
+//! [`#[heist::main]`](crate::main) does the same for `main`.
+//!
+//! # Flavors
+//!
+//! | flavor | tasks run on |
+//! |---|---|
+//! | [`Builder::new_multi_thread`] | worker threads, one per core by default |
+//! | [`Builder::new_current_thread`] | the thread that is in [`Runtime::block_on`] |
+//!
+//! A program that never builds a runtime can still call [`spawn`](crate::spawn) and
+//! [`join`](fn@crate::join): they use a global runtime, which starts when it is first needed.
+//!
+//! # Shutdown
+//!
+//! Dropping a [`Runtime`] shuts it down. Tasks are dropped where they wait; those that are being
+//! polled are dropped when the poll returns. Closures of [`spawn_blocking`] that are running are
+//! waited for. [`Runtime::shutdown_timeout`] limits how long that takes, and
+//! [`Runtime::shutdown_background`] does not wait at all.
 
 mod block_in_place;
 mod block_on;
@@ -50,54 +82,106 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// How soon a shutdown with a time limit looks whether all threads have ended, and how often later on.
-/// Guessed: most end at once.
+/// The first and the longest pause between two checks of `shutdown_timeout` for threads that have
+/// ended; pauses double in between. Guessed: most threads end at once, and a factor of four in
+/// either number goes unnoticed.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 const LAST_LOOKS: Duration = Duration::from_millis(2);
 
-/// A set of workers and everything that runs on them. Dropping it shuts it down: every future
-/// that is left is dropped, in the runtime, closures of [`spawn_blocking`](Self::spawn_blocking)
-/// that wait for others to end are cancelled, all others are waited for, and all threads are
-/// joined.
+/// A set of workers and the tasks, closures and jobs that run on them.
+///
+/// Dropping a `Runtime` shuts it down: all futures that are left are dropped, closures of
+/// [`spawn_blocking`](Self::spawn_blocking) that have not started are cancelled, running ones are
+/// waited for, and all threads are joined. See the [module documentation](self) for alternatives.
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::Runtime;
+///
+/// let rt = Runtime::new().unwrap();
+/// let task = rt.spawn(async { "hello" });
+/// assert_eq!(rt.block_on(task).unwrap(), "hello");
+/// ```
+///
+/// # Panics
+///
+/// Dropping a `Runtime` in a task panics, because that would block the task's worker. Call
+/// [`shutdown_background`](Self::shutdown_background) there.
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
-    /// Those of the workers.
+    /// The threads of the workers.
     threads: Vec<thread::JoinHandle<()>>,
-    /// It ends after all workers: it drops what they leave behind.
+    /// The monitor thread. It ends after all workers and drops what they leave behind.
     sysmon: Option<thread::JoinHandle<()>>,
-    /// For the flavour without threads.
+    /// Only on a runtime without worker threads: what runs the tasks in `block_on`.
     driver: Option<Driver>,
-    /// Whether dropping it waits for what is running.
+    /// Whether dropping the runtime waits for threads and closures.
     waits: bool,
-    /// Dropped last but one: what is running may be recorded.
+    /// Dropped last but one, so that everything that still runs is recorded.
     keeper: trace::Keeper,
-    /// Dropped last: what is running may need it.
+    /// Dropped last, because everything that still runs may need it.
     companion: companion::Owner,
-    /// Answers until the end, also while what is running is waited for.
+    /// Answers clients until the end, even while `drop` waits for threads.
     console: Console,
 }
 
 impl Runtime {
-    /// A runtime with a worker for each core.
+    /// Creates a runtime with one worker per core, and with I/O and timers enabled.
+    ///
+    /// Use [`Builder`] for other settings.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new()?;
+    /// assert_eq!(rt.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If a thread cannot be started.
+    ///
+    /// Returns an error if a thread cannot be started or a poller cannot be opened.
     pub fn new() -> io::Result<Runtime> {
         Builder::new_multi_thread().enable_all().build()
     }
 
-    /// A handle, to be cloned and sent where it is needed.
+    /// Returns a handle to this runtime, which can be cloned and sent to other threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let handle = rt.handle().clone();
+    /// let thread = std::thread::spawn(move || handle.block_on(async { 6 * 7 }));
+    /// assert_eq!(thread.join().unwrap(), 42);
+    /// ```
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// What the runtime counts.
+    /// Returns the metrics of this runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// assert_eq!(rt.metrics().num_workers(), 2);
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         self.handle.metrics()
     }
 
-    /// Runs a future on the workers.
+    /// Spawns a task on this runtime; see [`spawn`](crate::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let task = rt.spawn(async { 6 * 7 });
+    /// assert_eq!(rt.block_on(task).unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -108,7 +192,15 @@ impl Runtime {
     }
 
     /// Runs a closure that may block on a thread of its own; see
-    /// [`task::spawn_blocking`].
+    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let lines = rt.spawn_blocking(|| std::io::read_to_string("a\nb\n".as_bytes()).unwrap());
+    /// assert_eq!(rt.block_on(lines).unwrap().lines().count(), 2);
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
     where
@@ -118,20 +210,36 @@ impl Runtime {
         self.handle.spawn_blocking(closure)
     }
 
-    /// Runs a future on this thread, and waits for it. What it spawns runs on the workers; on a
-    /// runtime without worker threads, on this thread too.
+    /// Runs a future on the calling thread, and blocks the thread until the future completes.
     ///
-    /// May be called from a task of a runtime with worker threads; see [`Handle::block_on`].
+    /// Tasks that the future spawns run on the workers or, on a runtime without worker threads, on
+    /// the calling thread until the future completes.
+    ///
+    /// This may be called in a task of a runtime with worker threads: a spare takes the worker's
+    /// place, as in [`block_in_place`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let text = rt.block_on(async {
+    ///     let task = heist::spawn(async { "spawned" });
+    ///     task.await.unwrap()
+    /// });
+    /// assert_eq!(text, "spawned");
+    /// ```
     ///
     /// # Panics
-    /// If it is called from a task of a runtime without worker threads, or with
-    /// [`thread_per_core`](Builder::thread_per_core). Await the future instead.
+    ///
+    /// Panics if the future panics. Also panics if it is called in a task of a runtime without
+    /// worker threads, or with [`thread_per_core`](Builder::thread_per_core), because no other
+    /// thread could run the tasks of this thread meanwhile. Await the future instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.block_on_for("Runtime::block_on", future)
     }
 
-    /// As [`block_on`](Self::block_on), for another `api`.
+    /// [`block_on`](Self::block_on) on behalf of `api`, which a panic message names.
     #[track_caller]
     pub(crate) fn block_on_for<F: Future>(&self, api: &str, future: F) -> F::Output {
         self.handle.wait_in(api, || match &self.driver {
@@ -140,14 +248,42 @@ impl Runtime {
         })
     }
 
-    /// Makes this the runtime of the calling thread, for as long as the guard lives.
+    /// Enters this runtime: until the guard is dropped, it is the current runtime of the calling
+    /// thread.
+    ///
+    /// This is for code that calls [`spawn`](crate::spawn), or makes sockets or timers, outside of
+    /// `block_on`. Guards must be dropped in the reverse of the order in which they were made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let _guard = rt.enter();
+    /// let task = heist::task::spawn_blocking(|| 6 * 7); // panics outside of a runtime
+    /// assert_eq!(rt.block_on(task).unwrap(), 42);
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         self.handle.enter()
     }
 
-    /// Shuts down and waits at most this long for polls and blocking closures that are going on. It
-    /// does not wait any longer for threads that have not ended by then; a warning names them, on
-    /// stderr or as an event with the feature `tracing`.
+    /// Shuts the runtime down, and waits at most `timeout` for running polls and blocking closures.
+    ///
+    /// Threads that have not ended by then are left running. A warning names them, on stderr or,
+    /// with the feature `tracing`, as an event.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    ///
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let (sender, receiver) = mpsc::channel::<()>();
+    /// // Blocks until the sender is dropped, which is after the shutdown.
+    /// rt.spawn_blocking(move || receiver.recv());
+    /// rt.shutdown_timeout(Duration::from_millis(10));
+    /// drop(sender);
+    /// ```
     pub fn shutdown_timeout(mut self, timeout: Duration) {
         self.waits = false;
         self.close();
@@ -164,7 +300,7 @@ impl Runtime {
         log::left_behind(&left, timeout);
     }
 
-    /// The threads that have not ended, and what they do if that is known.
+    /// Describes the threads that have not ended: their names and, where known, their tasks.
     fn unfinished(&self, except: Option<ThreadId>) -> Vec<String> {
         let scheduler = &self.handle.scheduler;
         let name = |thread: &thread::Thread| thread.name().unwrap_or("<unnamed>").to_owned();
@@ -181,7 +317,21 @@ impl Runtime {
         workers.chain(scheduler.blocking.unfinished(except).iter().map(name)).collect()
     }
 
-    /// Shuts down without waiting for anything. May be called from anywhere.
+    /// Shuts the runtime down without waiting for anything. It may be called anywhere, even in a
+    /// task.
+    ///
+    /// Running polls and blocking closures continue until they return; their threads end then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// rt.block_on(async {
+    ///     let inner = heist::runtime::Runtime::new().unwrap();
+    ///     inner.spawn(std::future::pending::<()>());
+    ///     inner.shutdown_background(); // dropping it here would panic
+    /// });
+    /// ```
     pub fn shutdown_background(mut self) {
         self.waits = false;
         self.console.stop();
@@ -189,8 +339,8 @@ impl Runtime {
         self.close();
     }
 
-    /// Cancels everything that is not running. What is dropped here is dropped in the runtime (T6):
-    /// it may ask for the current one, and spawn in vain.
+    /// Cancels everything that is not running. Futures are dropped inside the runtime (T6), so that
+    /// their destructors find it as the current one; what they spawn is cancelled at once.
     fn close(&mut self) {
         let handle = self.handle.clone();
         let _entered = context::enter(&handle);
@@ -198,8 +348,8 @@ impl Runtime {
             let scheduler = &handle.scheduler;
             let is_first = scheduler.close();
             if self.driver.is_some() && self.sysmon.is_none() && scheduler.has_several_to_drop() {
-                // (T9) What one of them does when it is dropped may wait for another, which somebody
-                // else has to begin. Where no thread can be started, the program deadlocks.
+                // (T9) The destructor of one task may wait for another, which a second thread must
+                // then drop. If no thread can be started, the program deadlocks.
                 self.sysmon = start_sysmon(&handle).ok();
             }
             scheduler.cancel_all(is_first);
@@ -210,7 +360,7 @@ impl Runtime {
     }
 }
 
-/// It is in the runtime, as what it calls may be code of others.
+/// Starts the monitor thread. It enters the runtime because it calls the user's `on_stall`.
 fn start_sysmon(handle: &Handle) -> io::Result<thread::JoinHandle<()>> {
     let (sysmon, handle) = (Sysmon::new(handle.scheduler.clone()), handle.clone());
     thread::Builder::new().name("heist-sysmon".into()).spawn(move || {
@@ -219,7 +369,7 @@ fn start_sysmon(handle: &Handle) -> io::Result<thread::JoinHandle<()>> {
     })
 }
 
-// Whatever a task's panic leaves behind is in the task: the runtime goes on as before (T7).
+// A panic in a task leaves only that task's own state inconsistent (T7).
 impl UnwindSafe for Runtime {}
 impl RefUnwindSafe for Runtime {}
 
@@ -238,17 +388,17 @@ impl Drop for Runtime {
                  has tasks to run. Call shutdown_background, or drop it on another thread"
             );
         }
-        // A task may be the one that drops the runtime, in block_in_place. It cannot wait for itself.
+        // A task may drop the runtime inside block_in_place; its thread must not join itself.
         let this = thread::current().id();
         let is_worker = self.threads.iter().any(|thread| thread.thread().id() == this);
         let others = self.threads.drain(..).filter(|thread| thread.thread().id() != this);
-        // A worker's thread does not panic: what tasks do is caught.
+        // The threads of workers do not panic: panics of tasks are caught.
         others.for_each(|thread| _ = thread.join());
         let blocking = &self.handle.scheduler.blocking;
-        // A closure may be the one that drops the runtime. It cannot wait for itself.
+        // A blocking closure may drop the runtime; its thread must not join itself.
         let own_thread = blocking.own_thread();
-        // Sysmon waits for all workers, and this may be one of them, or a spare one. It is joined
-        // before the blocking threads: it may have some started.
+        // Sysmon waits for all workers, and this thread may be a worker or a spare. Sysmon is
+        // joined before the blocking threads, because it may still start some.
         let waits = !is_worker && own_thread.is_none();
         let sysmon = self.sysmon.take().filter(|sysmon| waits && sysmon.thread().id() != this);
         sysmon.into_iter().for_each(|sysmon| _ = sysmon.join());
@@ -256,13 +406,20 @@ impl Drop for Runtime {
     }
 }
 
-/// The number of the worker that runs the caller, from 0 on; `None` on a thread that is no worker.
+/// Returns the index of the worker that the calling thread runs as, or `None` if it is not a
+/// worker.
 ///
-/// A thread in [`Runtime::block_on`] is a worker only if the runtime has no worker threads, and if
-/// it is the one that runs the tasks. Blocking threads are none, and neither is a worker whose seat
-/// was given to another, in `block_in_place` or because it was stuck; who sits on its seat has its
-/// number meanwhile. So a task may find another number after each `await`, and two tasks may think
-/// that they have the same: it says where to begin, it is no lock.
+/// The index is below [`RuntimeMetrics::num_workers`]. It belongs to the worker's *seat*, its right
+/// to run tasks: when a worker loses its seat, because it is in [`block_in_place`] or stuck, the
+/// spare that takes the seat has this index and the worker has none. Therefore a task may see
+/// another index after each `await`, and two threads may use the same index for a short time. Use
+/// it to choose a starting point, not as a lock.
+/// [`current_thread_index`](crate::current_thread_index) is unique instead.
+///
+/// A thread in [`Runtime::block_on`] is a worker only if the runtime has no worker threads and the
+/// thread is the one that runs the tasks. Threads of [`spawn_blocking`] are not workers.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::runtime::{self, Builder};

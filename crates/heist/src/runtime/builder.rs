@@ -1,16 +1,19 @@
-//! How a runtime is made.
+//! `Builder`: how a runtime is configured and started.
 
 mod console;
 mod errors;
+mod poll_times;
+mod stalls;
 #[cfg(feature = "test-util")]
 mod start_paused;
+mod thread_options;
 mod threads;
 
 pub use threads::WorkerThread;
 
 use super::context;
 use super::current_thread::Driver;
-use super::{Handle, Id, Runtime, RuntimeFlavor, StallReport};
+use super::{Handle, Id, Runtime, RuntimeFlavor};
 use crate::console::Wish as ConsoleWish;
 use crate::env::{Cores, ThreadSpec, companion, turns};
 use crate::metrics::HistogramConfiguration;
@@ -25,14 +28,42 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// After so many tasks, unless said otherwise, a runtime without worker threads looks at the future
-/// of its `block_on`. Guessed; Tokio's number.
+/// Number of tasks between two polls of the future of `block_on`, on a runtime without worker
+/// threads. Guessed; Tokio's number.
 const TICKS_PER_LOOK: u32 = 61;
 
-/// Makes a [`Runtime`].
+/// Configures and builds a [`Runtime`].
 ///
-/// Callbacks (`on_thread_…`) are called in the runtime: they may spawn. Should one panic, the panic
-/// is reported by the panic hook and that is all; the thread goes on as if it had returned.
+/// | options | methods |
+/// |---|---|
+/// | kind | [`new_multi_thread`](Self::new_multi_thread), [`new_current_thread`](Self::new_current_thread) |
+/// | drivers | [`enable_all`](Self::enable_all), [`enable_io`](Self::enable_io), [`enable_time`](Self::enable_time) |
+/// | worker threads | [`worker_threads`](Self::worker_threads), [`pin_workers`](Self::pin_workers), [`thread_per_core`](Self::thread_per_core), [`build_on`](Self::build_on) |
+/// | blocking threads | [`max_blocking_threads`](Self::max_blocking_threads), [`thread_keep_alive`](Self::thread_keep_alive) |
+/// | names and stacks | [`name`](Self::name), [`thread_name`](Self::thread_name), [`thread_name_fn`](Self::thread_name_fn), [`thread_stack_size`](Self::thread_stack_size) |
+/// | hooks | [`on_thread_start`](Self::on_thread_start), [`on_thread_stop`](Self::on_thread_stop), [`on_thread_park`](Self::on_thread_park), [`on_thread_unpark`](Self::on_thread_unpark) |
+/// | scheduling | [`global_queue_interval`](Self::global_queue_interval), [`event_interval`](Self::event_interval) |
+/// | stalls | [`stall_threshold`](Self::stall_threshold), [`on_stall`](Self::on_stall) |
+/// | insight | [`console`](Self::console), [`trace`](Self::trace), [`enable_metrics_poll_time_histogram`](Self::enable_metrics_poll_time_histogram) |
+///
+/// Hooks run inside the runtime, so they may spawn. If a hook panics, the panic hook reports it and
+/// the thread continues as if the hook had returned.
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::Builder;
+///
+/// let rt = Builder::new_multi_thread()
+///     .worker_threads(4)
+///     .name("orders")
+///     .thread_name("orders-worker")
+///     .enable_all()
+///     .build()
+///     .unwrap();
+/// assert_eq!(rt.metrics().num_workers(), 4);
+/// assert_eq!(rt.handle().name(), Some("orders"));
+/// ```
 #[derive(Clone)]
 pub struct Builder {
     flavor: RuntimeFlavor,
@@ -56,13 +87,34 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A runtime with several workers, one for each core unless said otherwise.
+    /// Creates a builder for a runtime with worker threads, one per core by default.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::{Builder, RuntimeFlavor};
+    ///
+    /// let rt = Builder::new_multi_thread().build().unwrap();
+    /// assert_eq!(rt.handle().runtime_flavor(), RuntimeFlavor::MultiThread);
+    /// ```
     pub fn new_multi_thread() -> Self {
         Self::new(RuntimeFlavor::MultiThread)
     }
 
-    /// A runtime without worker threads: tasks run on the thread that waits in
-    /// [`Runtime::block_on`], and only while it does.
+    /// Creates a builder for a runtime without worker threads.
+    ///
+    /// Its tasks run on the thread that is in [`Runtime::block_on`], and only while it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_current_thread().build().unwrap();
+    /// let this = std::thread::current().id();
+    /// let task = rt.spawn(async { std::thread::current().id() });
+    /// assert_eq!(rt.block_on(task).unwrap(), this);
+    /// ```
     pub fn new_current_thread() -> Self {
         Self::new(RuntimeFlavor::CurrentThread)
     }
@@ -90,10 +142,22 @@ impl Builder {
         }
     }
 
-    /// How many workers there are.
+    /// Sets the number of workers. The default is one per core.
+    ///
+    /// On a runtime without worker threads this has no effect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// assert_eq!(rt.metrics().num_workers(), 2);
+    /// ```
     ///
     /// # Panics
-    /// If `count` is 0 or above 32767.
+    ///
+    /// Panics if `count` is 0 or greater than 32767.
     #[track_caller]
     pub fn worker_threads(&mut self, count: usize) -> &mut Self {
         assert!(
@@ -105,10 +169,22 @@ impl Builder {
         self
     }
 
-    /// The name of the runtime, for reports; see [`Handle::name`]. It need not be unlike others.
+    /// Sets the name of the runtime, which appears in reports; see [`Handle::name`].
+    ///
+    /// Names need not be unique.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_multi_thread().name("orders").build().unwrap();
+    /// assert_eq!(rt.handle().name(), Some("orders"));
+    /// ```
     ///
     /// # Panics
-    /// If the name is empty or blank.
+    ///
+    /// Panics if the name is empty or consists of whitespace.
     #[track_caller]
     pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
@@ -120,81 +196,24 @@ impl Builder {
         self
     }
 
-    /// The name of the runtime's threads, workers and blocking threads. One with a NUL in it is
-    /// an error when a thread is to be started: of [`build`](Self::build) for workers.
-    pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
-        let name = name.into();
-        self.thread_name_fn(move || name.clone())
-    }
-
-    /// Makes the name of each thread of the runtime. A panic in there is one of
-    /// [`build`](Self::build) if it is the name of a worker; threads that were started before are
-    /// stopped again.
-    pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
-    where
-        F: Fn() -> String + Send + Sync + 'static,
-    {
-        self.threads.name = Arc::new(name);
-        self
-    }
-
-    /// How much stack each thread of the runtime has, in bytes. More than can be had is an error
-    /// when a thread is to be started: of [`build`](Self::build) for workers. Less than the system
-    /// can start a thread with is rounded up; whether it is enough for your tasks is yours to know,
-    /// an overflow ends the process.
-    pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
-        self.threads.stack_size = Some(bytes);
-        self
-    }
-
-    /// Called by each thread of the runtime before it runs anything.
-    pub fn on_thread_start<F>(&mut self, callback: F) -> &mut Self
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        self.threads.on_start = Some(Arc::new(callback));
-        self
-    }
-
-    /// Called by each thread of the runtime when it ends.
-    pub fn on_thread_stop<F>(&mut self, callback: F) -> &mut Self
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        self.threads.on_stop = Some(Arc::new(callback));
-        self
-    }
-
-    /// Called by each worker just before it goes to sleep because there is nothing to do. It may
-    /// spawn or wake tasks, and then the worker does not sleep. The worker runs nothing else
-    /// meanwhile, so it should be short, and must not wait for a task.
+    /// Sets the number of tasks after which a worker checks the inject queue before its own tasks.
     ///
-    /// On a runtime without worker threads it is called by the thread in [`Runtime::block_on`].
-    /// Blocking threads do not call it.
-    pub fn on_thread_park<F>(&mut self, callback: F) -> &mut Self
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        self.threads.on_park = Some(Arc::new(callback));
-        self
-    }
-
-    /// Called by each worker just after it has slept, or could have: once for each call of what
-    /// [`on_thread_park`](Self::on_thread_park) is given.
-    pub fn on_thread_unpark<F>(&mut self, callback: F) -> &mut Self
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        self.threads.on_unpark = Some(Arc::new(callback));
-        self
-    }
-
-    /// After how many tasks a worker looks outside, at the inject queue, before it goes on with
-    /// its own tasks. If it is not set, workers find it from the time that polls take. See also
+    /// The inject queue holds tasks that were spawned or woken outside of the workers. By default
+    /// the workers derive the interval from the time that polls take. See also
     /// [`event_interval`](Self::event_interval).
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_multi_thread().global_queue_interval(31).event_interval(61).build();
+    /// assert_eq!(rt.unwrap().block_on(async { 6 * 7 }), 42);
+    /// ```
+    ///
     /// # Panics
-    /// If `ticks` is 0.
+    ///
+    /// Panics if `ticks` is 0.
     #[track_caller]
     pub fn global_queue_interval(&mut self, ticks: u32) -> &mut Self {
         assert!(
@@ -205,16 +224,16 @@ impl Builder {
         self
     }
 
-    /// After how many tasks a worker looks for events from outside: I/O and timers.
+    /// Sets the number of tasks after which a worker checks for I/O events and expired timers.
     ///
-    /// A worker looks at the inject queue and for events in the same tick, so this and
-    /// [`global_queue_interval`](Self::global_queue_interval) set the same interval; if both are
-    /// set the shorter one counts. On a runtime without worker threads it is also the number of
-    /// tasks between two looks at the future of [`Runtime::block_on`], which is 61 unless said
-    /// otherwise.
+    /// A worker checks the inject queue and events at the same time, so if both this and
+    /// [`global_queue_interval`](Self::global_queue_interval) are set, the shorter interval applies
+    /// to both. On a runtime without worker threads this is also the number of tasks between two
+    /// polls of the future of [`Runtime::block_on`]; there the default is 61.
     ///
     /// # Panics
-    /// If `ticks` is 0.
+    ///
+    /// Panics if `ticks` is 0.
     #[track_caller]
     pub fn event_interval(&mut self, ticks: u32) -> &mut Self {
         assert!(
@@ -225,180 +244,128 @@ impl Builder {
         self
     }
 
-    /// How many threads there may be for [`spawn_blocking`](crate::task::spawn_blocking), beside
-    /// the workers; 512 unless said otherwise. They are started when they are needed. Closures
-    /// beyond that wait for a thread, in the order in which their thread spawned them. Spare workers,
-    /// which run in the place of those that are stuck or in
-    /// [`block_in_place`](crate::task::block_in_place), are on these threads too; when all are busy,
-    /// no spare can be had. So a program that waits in tasks needs more of them than tasks that wait.
+    /// Sets whether every task stays on the worker where it was spawned. The default is `false`.
     ///
-    /// # Panics
-    /// If `count` is 0.
-    #[track_caller]
-    pub fn max_blocking_threads(&mut self, count: usize) -> &mut Self {
-        assert!(
-            count > 0,
-            "Builder::max_blocking_threads: must be 1 or more, or spawn_blocking could never run \
-             anything; 512 is the default, and none is started before it is needed"
-        );
-        self.blocking.threads = count;
-        self
-    }
-
-    /// How long a blocking thread with nothing to do is kept; 10 seconds unless said otherwise.
-    pub fn thread_keep_alive(&mut self, duration: Duration) -> &mut Self {
-        self.blocking.keep_alive = duration;
-        self
-    }
-
-    /// Counts how long each poll takes; see
-    /// [`RuntimeMetrics::poll_time_histogram_bucket_count`]. It costs two readings of the clock a
-    /// poll, so it is off unless this is called.
+    /// If enabled, workers do not steal from each other. A task that is spawned on a worker stays
+    /// there, as with [`spawn_pinned`](crate::task::spawn_pinned); tasks that are spawned on other
+    /// threads are distributed to the workers in turn. This is for programs that distribute their
+    /// work themselves and profit more from warm caches than from busy cores: an overloaded worker
+    /// stays overloaded while others are idle.
     ///
-    /// [`RuntimeMetrics::poll_time_histogram_bucket_count`]:
-    /// super::RuntimeMetrics::poll_time_histogram_bucket_count
-    pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
-        self.counts_poll_times = true;
-        self
-    }
-
-    /// Into which buckets poll times are counted, if they are; ten of 100 µs unless said otherwise.
+    /// # Examples
     ///
     /// ```
-    /// use heist::runtime::{Builder, HistogramConfiguration, LogHistogram};
-    /// use std::time::Duration;
+    /// use heist::runtime::{self, Builder};
     ///
-    /// let mut builder = Builder::new_multi_thread();
-    /// builder.worker_threads(1).enable_metrics_poll_time_histogram();
-    /// let log = LogHistogram::builder().max_value(Duration::from_secs(1)).max_error(0.1);
-    /// builder.metrics_poll_time_histogram_configuration(HistogramConfiguration::log(log));
-    /// let runtime = builder.build().unwrap();
-    /// assert!(runtime.metrics().poll_time_histogram_enabled());
+    /// let rt = Builder::new_multi_thread().thread_per_core(true).build().unwrap();
+    /// let same = rt.spawn(async {
+    ///     let here = runtime::worker_index();
+    ///     let child = heist::spawn(async { runtime::worker_index() });
+    ///     here == child.await.unwrap()
+    /// });
+    /// assert!(rt.block_on(same).unwrap());
     /// ```
-    pub fn metrics_poll_time_histogram_configuration(
-        &mut self,
-        configuration: HistogramConfiguration,
-    ) -> &mut Self {
-        self.poll_times = configuration;
-        self
-    }
-
-    /// Whether every task stays on the worker where it was spawned; not so unless said otherwise.
-    ///
-    /// No worker takes tasks of another then. A task that is spawned on a worker runs there, as with
-    /// [`spawn_pinned`](crate::task::spawn_pinned); those that are spawned on other threads go to the
-    /// workers in turn. That is for programs that spread their work themselves, and gain more by
-    /// having its data in one core's cache than by having every core busy: one overloaded worker
-    /// stays so while others are idle.
     pub fn thread_per_core(&mut self, is_so: bool) -> &mut Self {
         self.thread_per_core = is_so;
         self
     }
 
-    /// Whether each worker is bound to a core: worker i to core i of those that the thread which
-    /// builds the runtime may use. If there are more workers than cores they begin anew with the
-    /// first. Not so unless said otherwise.
+    /// Sets whether each worker is bound to a core. The default is `false`.
     ///
-    /// On a virtual machine this can be worth much: to its kernel a core that the host has let fall
-    /// asleep is not free, and a worker that is woken for a short computation is put on the core of
-    /// who woke it, to wait there. Parallel regions of half a millisecond took half the time with it
-    /// (`tick` and `tick_bound` of `heist-bench`). Where other programs share the cores a bound worker
-    /// waits for its own while another is free.
+    /// Worker *i* is bound to core *i* of those that the thread that builds the runtime may use. If
+    /// there are more workers than cores, the cores are used again from the first one.
     ///
-    /// Threads for blocking closures are not bound. Threads that a task starts by itself inherit
-    /// the core of its worker. On systems other than Linux, and on a runtime without worker
-    /// threads, this has no effect.
+    /// This can help on a virtual machine, where the guest's kernel otherwise tends to put a worker
+    /// that is woken for a short computation on the core of the thread that woke it, to wait there.
+    /// Parallel regions of half a millisecond took half the time with it (`tick` and `tick_bound`
+    /// of `heist-bench`). It does harm where other programs share the cores, because a bound worker
+    /// waits for its own core even if another one is free.
+    ///
+    /// Blocking threads are not bound. Threads that a task starts inherit the core of its worker.
+    /// On systems other than Linux, and on a runtime without worker threads, this has no effect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_multi_thread().worker_threads(2).pin_workers(true).build().unwrap();
+    /// assert_eq!(rt.handle().join(|| 1, || 2), (1, 2));
+    /// ```
     pub fn pin_workers(&mut self, is_so: bool) -> &mut Self {
         self.pin_workers = is_so;
         self
     }
 
-    /// How long a task may keep its worker while others wait to be run; 10 milliseconds unless said
-    /// otherwise. A worker that is kept longer, by a call that blocks or by a long computation, is
-    /// stuck: it is reported ([`on_stall`](Self::on_stall)), and its seat is lent to a spare worker,
-    /// which runs what waits.
+    /// Enables I/O and timers: [`enable_io`](Self::enable_io) and
+    /// [`enable_time`](Self::enable_time).
     ///
-    /// That is found by a thread of the runtime that looks every few milliseconds while there is
-    /// something to run, and sleeps otherwise; a threshold that is shorter than that is no shorter
-    /// in effect. A worker that is blocked loses its seat at once when work waits, however short it
-    /// has been so. With `None` nobody looks: then a stuck worker keeps its seat. Tasks that are pinned
-    /// to a stuck worker, or belong to a [`LocalSet`](crate::task::LocalSet) that runs there, wait for
-    /// it in any case; so do all tasks of a runtime with [`thread_per_core`](Self::thread_per_core),
-    /// and of one without worker threads.
+    /// With the feature `tokio-context` it also enables the companion runtime that crates built for
+    /// Tokio need (`enable_tokio_context`).
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::runtime::Builder;
-    /// use std::time::Duration;
+    /// use heist::time::{Duration, sleep};
     ///
-    /// let patient = Builder::new_multi_thread().stall_threshold(Duration::from_millis(50)).build();
-    /// let unwatched = Builder::new_multi_thread().stall_threshold(None).build();
-    /// # patient.unwrap();
-    /// # unwatched.unwrap();
+    /// let rt = Builder::new_multi_thread().enable_all().build().unwrap();
+    /// // Without enable_all or enable_time this panics.
+    /// rt.block_on(async { sleep(Duration::from_millis(1)).await });
     /// ```
-    ///
-    /// # Panics
-    /// If the threshold is zero.
-    #[track_caller]
-    pub fn stall_threshold(&mut self, threshold: impl Into<Option<Duration>>) -> &mut Self {
-        let threshold = threshold.into();
-        assert!(
-            threshold != Some(Duration::ZERO),
-            "Builder::stall_threshold: with zero every poll would be a stall; ask for 1 millisecond \
-             or more, leave it out for 10, or turn it off with None"
-        );
-        self.stall.threshold = threshold;
-        self
-    }
-
-    /// Called for each stall; see [`stall_threshold`](Self::stall_threshold). What is set last
-    /// counts.
-    ///
-    /// It is called by the thread that watches the workers, which watches nothing meanwhile: it
-    /// should be short, and must not wait for a task. Should it panic, the panic is reported by the
-    /// panic hook, and that is all.
-    ///
-    /// ```
-    /// use heist::runtime::Builder;
-    ///
-    /// let mut builder = Builder::new_multi_thread();
-    /// let runtime = builder.on_stall(|stall| eprintln!("{stall}")).build().unwrap();
-    /// # drop(runtime);
-    /// ```
-    pub fn on_stall<F>(&mut self, callback: F) -> &mut Self
-    where
-        F: Fn(&StallReport) + Send + Sync + 'static,
-    {
-        self.stall.on_stall = Some(Arc::new(callback));
-        self
-    }
-
-    /// Tasks may wait for I/O and for time: [`enable_io`](Self::enable_io) and
-    /// [`enable_time`](Self::enable_time). With the feature `tokio-context` they may also call crates
-    /// that know Tokio only (`enable_tokio_context`).
     pub fn enable_all(&mut self) -> &mut Self {
         self.companion.enable();
         self.enable_io().enable_time()
     }
 
-    /// Tasks may wait for I/O: sockets, pipes, other processes, signals. Each worker has a poller of its
-    /// own: two open files.
+    /// Enables I/O: sockets, pipes, child processes and signals.
+    ///
+    /// Each worker gets a poller of its own, which takes two file descriptors.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_current_thread().enable_io().build().unwrap();
+    /// let listener = rt.block_on(heist::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    /// assert_ne!(listener.local_addr().unwrap().port(), 0);
+    /// ```
     pub fn enable_io(&mut self) -> &mut Self {
         self.has_io = true;
         self
     }
 
-    /// Tasks may wait for time.
+    /// Enables timers: [`time::sleep`](crate::time::sleep) and everything else in
+    /// [`time`](crate::time).
     pub fn enable_time(&mut self) -> &mut Self {
         self.has_time = true;
         self
     }
 
-    /// Records what workers do, the last of it in memory of a fixed size: see [`trace`]. Nothing is recorded
-    /// unless this is called, or the environment variable `HEIST_TRACE` names a file: then each runtime of the
-    /// process for which this was not called writes what it did last to that file (`file`, `file.2`, …) when it is shut down
-    /// or the process exits, when a task has kept its worker for too long, when one panics, and when the process gets SIGUSR2.
+    /// Records what the workers do, in a ring buffer of fixed size per worker; see [`trace`].
     ///
-    /// Recording takes 5 to 10 % of the time of workers that have nothing but the shortest of polls.
+    /// Without this call nothing is recorded, unless the environment variable `HEIST_TRACE` names a
+    /// file. Then each runtime of the process for which `trace` was not called writes its latest
+    /// events to that file (the second runtime to `file.2`, and so on): when it is shut down or the
+    /// process exits, when a stall is detected, when a task panics, and when the process receives
+    /// `SIGUSR2`.
+    ///
+    /// Recording costs 5 to 10 % on workers that run nothing but the shortest of polls.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use heist::trace;
+    ///
+    /// let rt = Builder::new_multi_thread().trace(trace::Config::new()).build()?;
+    /// rt.block_on(rt.spawn(async {}))?;
+    /// let mut dump = Vec::new();
+    /// rt.handle().dump_trace_to(&mut dump)?;
+    /// assert!(!dump.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn trace(&mut self, config: trace::Config) -> &mut Self {
         self.trace = Some(config);
         self
@@ -406,20 +373,34 @@ impl Builder {
 
     /// Builds the runtime and starts its threads.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_multi_thread().worker_threads(2).build()?;
+    /// assert_eq!(rt.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// If a thread cannot be started, or the files that [`enable_io`](Self::enable_io) needs cannot be
-    /// opened. Threads that were started before are stopped again, and have ended when this returns.
+    ///
+    /// Returns an error if a thread cannot be started, or if the pollers for I/O cannot be opened.
+    /// Threads that were started before are stopped and have ended when this returns. With
+    /// [`console`](Self::console) or [`trace`](Self::trace) it also returns an error if the console
+    /// cannot listen at its address, or if a trace file could not be written.
     pub fn build(&mut self) -> io::Result<Runtime> {
         self.build_by(false, |thread| thread.start().map(Some))
     }
 
-    /// Builds a runtime whose workers' threads are started by `start`, which may leave that to others.
+    /// Builds a runtime whose worker threads are started by `start`. It returns `None` for a thread
+    /// that is not the runtime's to join.
     fn build_by(
         &mut self,
         is_fixed: bool,
         mut start: impl FnMut(WorkerThread) -> io::Result<Option<thread::JoinHandle<()>>>,
     ) -> io::Result<Runtime> {
-        // All its threads would inherit those of who builds it.
+        // All threads of the runtime inherit the length of the time slice from this one.
         turns::lengthen();
         let workers = match (self.flavor, self.workers) {
             (RuntimeFlavor::CurrentThread, _) => 1,
@@ -440,7 +421,7 @@ impl Builder {
         config.recorder = super::trace::recorder(self.trace.as_ref(), console.records())?;
         let (scheduler, workers) = Scheduler::new(config);
         let count = workers.len();
-        // Filled one by one: dropped half-way, it shuts down and joins what has been started.
+        // Filled step by step: if a step fails, its drop shuts down and joins what was started.
         let mut runtime = Runtime {
             handle: Handle { scheduler },
             threads: Vec::new(),
@@ -451,7 +432,7 @@ impl Builder {
             companion: Default::default(),
             console: Default::default(),
         };
-        // What is dropped half-way with a worker is dropped in the runtime.
+        // If a later step fails, tasks that are dropped with a worker are dropped in the runtime.
         let handle = runtime.handle.clone();
         runtime.companion =
             self.companion.grant(&handle.scheduler.companion, context::staying(&handle))?;
@@ -477,7 +458,7 @@ impl Builder {
         Ok(runtime)
     }
 
-    /// One a seat, if tasks may wait for anything outside.
+    /// Creates one reactor per seat, unless tasks can wait neither for I/O nor for time.
     fn reactors(&self, config: &Config) -> io::Result<Option<Arc<Reactors>>> {
         if !(self.has_io || self.has_time || self.starts_paused) {
             return Ok(None);
@@ -543,38 +524,5 @@ impl fmt::Debug for Builder {
             .field("companion", &self.companion)
             .field("console", &self.console)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    fn stall(builder: &Builder) -> StallConfig {
-        builder.config(1, ThreadSpec::new()).stall
-    }
-
-    /// L2: stalls are looked for after 10 ms unless the user says otherwise.
-    #[test]
-    fn l2_the_threshold_is_what_the_user_says() {
-        let mut builder = Builder::new_multi_thread();
-        assert_eq!(stall(&builder).threshold, Some(Duration::from_millis(10)));
-        builder.stall_threshold(Duration::from_millis(50));
-        assert_eq!(stall(&builder).threshold, Some(Duration::from_millis(50)));
-        builder.stall_threshold(None);
-        assert_eq!(stall(&builder).threshold, None);
-        builder.stall_threshold(Some(Duration::MAX));
-        assert_eq!(stall(&builder).threshold, Some(Duration::MAX));
-    }
-
-    #[test]
-    fn the_last_hook_counts() {
-        let mut builder = Builder::new_multi_thread();
-        assert!(stall(&builder).on_stall.is_none());
-        let (first, last) = (Arc::new(()), Arc::new(()));
-        let [held_first, held_last] = [&first, &last].map(Arc::clone);
-        builder.on_stall(move |_| _ = &held_first).on_stall(move |_| _ = &held_last);
-        assert!(stall(&builder).on_stall.is_some());
-        assert_eq!((Arc::strong_count(&first), Arc::strong_count(&last)), (1, 2));
     }
 }

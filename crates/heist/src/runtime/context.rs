@@ -1,4 +1,4 @@
-//! Which runtime a thread is in.
+//! The current runtime of each thread.
 
 use super::Handle;
 use crate::env::companion;
@@ -12,11 +12,16 @@ use std::time::Instant;
 thread_local! {
     static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// Whether the thread is polling for a runtime: a worker, or in `block_on`.
+    /// Whether the thread is polling for a runtime: as a worker, or in `block_on`.
     static IN_TASK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The calling thread is in a runtime for as long as this lives. The runtime may be shut down meanwhile:
+/// A guard of [`Runtime::enter`](super::Runtime::enter): the thread is in the runtime until the
+/// guard is dropped.
+///
+/// # Examples
+///
+/// The runtime may be shut down meanwhile; it remains the current one:
 ///
 /// ```
 /// let runtime = heist::runtime::Runtime::new().unwrap();
@@ -24,6 +29,10 @@ thread_local! {
 /// runtime.shutdown_background();
 /// assert!(heist::runtime::Handle::try_current().is_ok());
 /// ```
+///
+/// # Panics
+///
+/// Dropping a guard panics if a guard that was made later still exists.
 #[must_use = "the thread leaves the runtime when the guard is dropped"]
 pub struct EnterGuard<'a> {
     _inner: Entered<'a>,
@@ -35,15 +44,14 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// The thread is in a runtime, and in that runtime's companion.
+/// A guard: the thread is in a runtime, and in that runtime's companion.
 pub(super) struct Entered<'a> {
     _previous: Previous,
     _companion: companion::Guard<'a>,
 }
 
-/// Puts back what was current before. It belongs to its thread: as a lock's guard it is `Sync`,
-/// but not `Send`. It borrows nothing, so that a guard that lives on does not keep a runtime from being shut
-/// down.
+/// Restores the previous current runtime when it is dropped. Like a lock guard it is `Sync` but not
+/// `Send`. It borrows nothing, so that a guard does not prevent a shutdown of the runtime.
 struct Previous {
     handle: Option<Handle>,
     depth: usize,
@@ -62,8 +70,8 @@ pub(super) fn enter(handle: &Handle) -> Entered<'_> {
     Entered { _previous, _companion: handle.scheduler.companion.enter() }
 }
 
-/// To be called by a thread that is none of the runtime's: if the runtime still exists, the thread is in
-/// it to its end.
+/// Returns a function that makes the calling thread enter the runtime for the rest of its life, if
+/// the runtime still exists. For threads that are not the runtime's own.
 pub(super) fn staying(handle: &Handle) -> impl Fn() + Send + Sync + 'static {
     let scheduler = handle.scheduler.downgrade();
     move || {
@@ -84,32 +92,40 @@ impl Drop for Previous {
             return;
         }
         let previous = self.handle.take();
-        // What was current is dropped outside of the borrow: it may be the last handle.
+        // Dropped outside of the borrow, because it may be the last handle.
         let current = exchange(previous);
         DEPTH.set(self.depth - 1);
         drop(current);
     }
 }
 
-/// On a thread that is ending no runtime is current, and none becomes so: a runtime may be
-/// dropped there all the same.
+/// Replaces the current runtime. On a thread that is ending this does nothing, so that a runtime
+/// can still be dropped there.
 fn exchange(handle: Option<Handle>) -> Option<Handle> {
     CURRENT.try_with(|current| current.replace(handle)).ok().flatten()
 }
 
-/// Why there is no current runtime.
+/// The error of [`Handle::try_current`]: there is no current runtime.
+///
+/// # Examples
+///
+/// ```
+/// let error = heist::runtime::Handle::try_current().unwrap_err();
+/// assert!(error.is_missing_context());
+/// assert!(!error.is_thread_local_destroyed());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TryCurrentError {
     is_thread_ending: bool,
 }
 
 impl TryCurrentError {
-    /// Whether the thread is in no runtime.
+    /// Returns whether the reason is that the thread is in no runtime.
     pub fn is_missing_context(&self) -> bool {
         !self.is_thread_ending
     }
 
-    /// Whether the thread is ending and its thread-locals are gone.
+    /// Returns whether the reason is that the thread is ending and its thread-locals are gone.
     pub fn is_thread_local_destroyed(&self) -> bool {
         self.is_thread_ending
     }
@@ -135,7 +151,7 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
         .ok_or(TryCurrentError { is_thread_ending: false })
 }
 
-/// What the clock of the calling thread's runtime shows, if it has one.
+/// The time on the clock of the calling thread's runtime, if it has a clock.
 pub(crate) fn instant() -> Option<Instant> {
     let instant = |current: &RefCell<Option<Handle>>| {
         Some(current.borrow().as_ref()?.reactors()?.clock.instant())
@@ -143,26 +159,26 @@ pub(crate) fn instant() -> Option<Instant> {
     CURRENT.try_with(instant).ok().flatten()
 }
 
-/// Hands a new task to this thread's worker, if the thread is one of the current runtime's; else gives
-/// it back.
+/// Gives a new task to this thread's worker, or returns it if the thread is not a worker of the
+/// current runtime.
 #[inline]
 pub(super) fn try_submit(task: Runnable) -> Result<(), Runnable> {
     let address = |current: &RefCell<Option<Handle>>| {
         current.borrow().as_ref().map(|handle| handle.scheduler.address())
     };
-    // Nothing is borrowed when the task is handed on: a runtime that goes down may drop it, or others.
+    // Nothing is borrowed here: a runtime that is shutting down may drop this task or others.
     match CURRENT.try_with(address) {
         Ok(Some(current)) => scheduler::try_submit(current, task),
         _ => Err(task),
     }
 }
 
-/// Whether this thread is polling for a runtime right now.
+/// Whether the calling thread is polling for a runtime.
 pub(super) fn is_in_task() -> bool {
     IN_TASK.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Marks the thread as polling for a runtime, or as not doing so, for as long as it lives.
+/// A guard that marks the thread as polling for a runtime, or as not polling.
 pub(super) struct Polling(bool);
 
 impl Polling {

@@ -1,4 +1,4 @@
-//! The runtime of those that have none.
+//! The global runtime, for calls outside of all others.
 
 use super::{Builder, Handle, Runtime};
 use crate::scheduler::MAX_WORKERS;
@@ -8,7 +8,11 @@ use std::sync::OnceLock;
 const VARIABLE: &str = "HEIST_WORKERS";
 
 impl Handle {
-    /// The runtime of the calling thread, or if it is in none the global one, which is started now if it is not running yet.
+    /// Returns a handle to the current runtime or, outside of a runtime, to the global one.
+    ///
+    /// The global runtime is started if it is not running yet.
+    ///
+    /// # Examples
     ///
     /// ```
     /// let handle = heist::runtime::Handle::current_or_global();
@@ -16,26 +20,28 @@ impl Handle {
     /// ```
     ///
     /// # Panics
-    /// If the global runtime is needed and cannot be started, or `HEIST_WORKERS` is nonsense.
+    ///
+    /// Panics if the global runtime is needed and cannot be started, or if `HEIST_WORKERS` is
+    /// invalid.
     #[track_caller]
     pub fn current_or_global() -> Handle {
         current_or_global()
     }
 }
 
-/// The current runtime, or the global one, which is started now if it is not running yet.
+/// [`Handle::current_or_global`].
 #[track_caller]
 pub(crate) fn current_or_global() -> Handle {
     Handle::try_current().unwrap_or_else(|_| global().handle().clone())
 }
 
-/// The global one, whatever is current: it never goes down.
+/// A handle to the global runtime, whatever the current one is. It is never shut down.
 #[track_caller]
 pub(crate) fn global_handle() -> Handle {
     global().handle().clone()
 }
 
-/// Lives as long as the process: what runs on it is not waited for at the end.
+/// Lives until the process exits, which does not wait for its tasks.
 #[track_caller]
 fn global() -> &'static Runtime {
     static GLOBAL: OnceLock<Runtime> = OnceLock::new();
@@ -54,7 +60,7 @@ fn global() -> &'static Runtime {
     })
 }
 
-/// How many workers the variable asks for, if any.
+/// Parses the number of workers; `None` if the variable is not set.
 fn workers(variable: Result<String, VarError>) -> Result<Option<usize>, String> {
     let text = match variable {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! A handle on a runtime.
+//! `Handle`: a reference to a runtime.
 
 use super::block_in_place;
 use super::block_on::block_on;
@@ -17,24 +17,53 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A handle on a runtime; cheap to clone. It does not keep the runtime from shutting down: what is
-/// spawned afterwards is cancelled.
+/// A reference to a runtime, which can be cloned and sent to other threads.
+///
+/// Cloning a handle is cheap. A handle does not keep its runtime running: once the runtime has been
+/// shut down, tasks that are spawned through a handle are cancelled.
+///
+/// The fork-join methods run closures on this runtime, whichever runtime is current.
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::{Handle, Runtime};
+///
+/// let rt = Runtime::new().unwrap();
+/// let handle = rt.block_on(async { Handle::current() });
+/// let thread = std::thread::spawn(move || handle.spawn(async { "spawned from another thread" }));
+/// let task = thread.join().unwrap();
+/// assert_eq!(rt.block_on(task).unwrap(), "spawned from another thread");
+/// ```
 #[derive(Clone)]
 pub struct Handle {
     pub(super) scheduler: Scheduler,
 }
 
 impl Handle {
-    /// The runtime of the calling thread.
+    /// Returns a handle to the current runtime: the one that the calling thread belongs to or has
+    /// entered.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::{Handle, Runtime};
+    ///
+    /// let rt = Runtime::new().unwrap();
+    /// let id = rt.block_on(async { Handle::current().id() });
+    /// assert_eq!(id, rt.handle().id());
+    /// ```
     ///
     /// # Panics
-    /// If there is none; see [`try_current`](Self::try_current).
+    ///
+    /// Panics if there is no current runtime; [`try_current`](Self::try_current) returns an error
+    /// instead.
     #[track_caller]
     pub fn current() -> Handle {
         Handle::current_for("Handle::current")
     }
 
-    /// The runtime of the calling thread, for an `api` that needs one.
+    /// [`current`](Self::current) on behalf of `api`, which a panic message names.
     #[track_caller]
     pub(crate) fn current_for(api: &str) -> Handle {
         match Handle::try_current() {
@@ -43,20 +72,63 @@ impl Handle {
         }
     }
 
-    /// The runtime of the calling thread, if there is one.
+    /// Returns a handle to the current runtime, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::{Handle, Runtime};
+    ///
+    /// assert!(Handle::try_current().unwrap_err().is_missing_context());
+    /// let rt = Runtime::new().unwrap();
+    /// let _guard = rt.enter();
+    /// assert!(Handle::try_current().is_ok());
+    /// ```
     ///
     /// # Errors
-    /// If the thread is in no runtime, or is ending.
+    ///
+    /// Returns an error if the calling thread is in no runtime, or if it is ending and its
+    /// thread-locals have been destroyed.
     pub fn try_current() -> Result<Handle, TryCurrentError> {
         context::current()
     }
 
-    /// Makes this the runtime of the calling thread, for as long as the guard lives.
+    /// Enters this runtime: until the guard is dropped, it is the current runtime of the calling
+    /// thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::{Handle, Runtime};
+    ///
+    /// let rt = Runtime::new().unwrap();
+    /// let handle = rt.handle().clone();
+    /// let thread = std::thread::spawn(move || {
+    ///     let _guard = handle.enter();
+    ///     Handle::current().id()
+    /// });
+    /// assert_eq!(thread.join().unwrap(), rt.handle().id());
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         context::guard(self)
     }
 
-    /// Runs a future on the workers.
+    /// Spawns a task on this runtime; see [`spawn`](crate::spawn).
+    ///
+    /// If the runtime has been shut down, the task is cancelled at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let task = rt.handle().spawn(async { 6 * 7 });
+    /// assert_eq!(rt.block_on(task).unwrap(), 42);
+    ///
+    /// let handle = rt.handle().clone();
+    /// drop(rt);
+    /// let cancelled = handle.spawn(async { 6 * 7 });
+    /// assert!(handle.block_on(cancelled).unwrap_err().is_cancelled());
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -71,7 +143,7 @@ impl Handle {
         join
     }
 
-    /// As [`spawn`](Self::spawn), with a name for reports.
+    /// Spawns a task with a name; see [`spawn`](Self::spawn).
     #[track_caller]
     pub(crate) fn spawn_named<F>(&self, future: F, name: &str) -> JoinHandle<F::Output>
     where
@@ -84,7 +156,7 @@ impl Handle {
         join
     }
 
-    /// What watches the tasks of the runtime one by one, if anything does.
+    /// The statistics of single tasks, if the runtime keeps them.
     #[inline(always)]
     pub(super) fn tracker(&self) -> Option<&Arc<Tracker>> {
         if tracker::is_anywhere() { self.scheduler.config().tracker.as_ref() } else { None }
@@ -92,6 +164,14 @@ impl Handle {
 
     /// Runs a closure that may block on a thread of its own; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let sum = rt.handle().spawn_blocking(|| (1..=100).sum::<u32>());
+    /// assert_eq!(rt.block_on(sum).unwrap(), 5050);
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
     where
@@ -104,11 +184,11 @@ impl Handle {
         join
     }
 
-    /// As [`spawn_blocking`](Self::spawn_blocking), for what was promised when it was accepted: it is
-    /// run, and waited for, though the runtime go down before it has a thread.
+    /// Runs a closure that must not be cancelled once it was accepted: it runs, and is waited for,
+    /// even if the runtime is shut down before it has a thread.
     ///
     /// # Errors
-    /// If the runtime is down; then the closure has been dropped.
+    /// Returns an error if the runtime has been shut down; the closure has then been dropped.
     #[track_caller]
     pub(crate) fn spawn_mandatory_blocking<F, R>(
         &self,
@@ -126,7 +206,7 @@ impl Handle {
         }
     }
 
-    /// As [`spawn_blocking`](Self::spawn_blocking), with a name for reports.
+    /// Runs a blocking closure with a name; see [`spawn_blocking`](Self::spawn_blocking).
     #[track_caller]
     pub(crate) fn spawn_blocking_named<F, R>(&self, closure: F, name: &str) -> JoinHandle<R>
     where
@@ -140,13 +220,31 @@ impl Handle {
         join
     }
 
-    /// Runs a future on this thread, and waits for it. May be called from a task: its worker lets
-    /// another run in its place meanwhile, as in [`block_in_place`](crate::task::block_in_place).
+    /// Runs a future on the calling thread, and blocks the thread until the future completes.
+    ///
+    /// This may be called in a task of a runtime with worker threads: a spare takes the worker's
+    /// place, as in [`block_in_place`](crate::task::block_in_place). Unlike
+    /// [`Runtime::block_on`](super::Runtime::block_on), it never runs the tasks of a runtime
+    /// without worker threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::{Handle, Runtime};
+    ///
+    /// let rt = Runtime::new().unwrap();
+    /// let sum = rt.spawn_blocking(|| {
+    ///     let handle = Handle::current();
+    ///     handle.block_on(async { heist::spawn(async { 6 * 7 }).await.unwrap() })
+    /// });
+    /// assert_eq!(rt.block_on(sum).unwrap(), 42);
+    /// ```
     ///
     /// # Panics
-    /// If it is called from a task of a runtime without worker threads, or with
-    /// [`thread_per_core`](super::Builder::thread_per_core): nobody would run the other tasks of this
-    /// thread. Await the future instead.
+    ///
+    /// Panics if the future panics. Also panics if it is called in a task of a runtime without
+    /// worker threads, or with [`thread_per_core`](super::Builder::thread_per_core), because no
+    /// other thread could run the tasks of this thread meanwhile. Await the future instead.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.wait_in("Handle::block_on", || block_on(future))
@@ -159,12 +257,12 @@ impl Handle {
         let _entered = context::enter(self);
         let _polling = context::Polling::begin();
         let _counting = metrics::count_at(&self.scheduler.outside_budget_yields);
-        // What a LocalSet runs here is written down here.
+        // Polls of a LocalSet on this thread are recorded on behalf of this runtime.
         let _here = trace::enter(self.scheduler.recorder(), None);
         wait()
     }
 
-    /// The runtime of a worker.
+    /// A handle to the runtime of `worker`.
     pub(crate) fn of_worker(worker: &Local) -> Handle {
         Handle { scheduler: worker.scheduler() }
     }
@@ -174,7 +272,7 @@ impl Handle {
         &self.scheduler
     }
 
-    /// The reactors, for an `api` that does I/O.
+    /// The reactors, for an `api` that does I/O. Panics if I/O is disabled.
     #[track_caller]
     pub(crate) fn reactors_for_io(&self, api: &str) -> Arc<Reactors> {
         match &self.scheduler.config().reactors {
@@ -185,7 +283,7 @@ impl Handle {
         }
     }
 
-    /// The reactors, for an `api` that waits for time.
+    /// The reactors, for an `api` that uses timers. Panics if timers are disabled.
     #[track_caller]
     pub(crate) fn reactors_for_time(&self, api: &str) -> &Reactors {
         match &self.scheduler.config().reactors {
@@ -197,32 +295,66 @@ impl Handle {
         }
     }
 
-    /// The reactors, if tasks may wait for I/O or time, or the clock stood still from the beginning.
+    /// The reactors, if I/O or timers are enabled, or the clock was paused from the beginning.
     pub(crate) fn reactors(&self) -> Option<&Reactors> {
         self.scheduler.config().reactors.as_deref()
     }
 
-    /// The reactors, if the runtime does I/O.
+    /// The reactors, if I/O is enabled.
     pub(crate) fn reactors_if_io(&self) -> Option<Arc<Reactors>> {
         self.scheduler.config().reactors.clone().filter(|reactors| reactors.has_io())
     }
 
-    /// What the runtime counts; also after it was shut down.
+    /// Returns the metrics of this runtime, which remain available after its shutdown.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// let metrics = rt.handle().metrics();
+    /// drop(rt);
+    /// assert_eq!(metrics.num_alive_tasks(), 0);
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::new(self.scheduler.clone())
     }
 
-    /// Which runtime it is.
+    /// Returns the id of this runtime, which no other runtime of the process has or had.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Runtime;
+    ///
+    /// let (one, other) = (Runtime::new().unwrap(), Runtime::new().unwrap());
+    /// assert_ne!(one.handle().id(), other.handle().id());
+    /// ```
     pub fn id(&self) -> Id {
         self.scheduler.identity().id
     }
 
-    /// The name that [`Builder::name`](super::Builder::name) gave it.
+    /// Returns the name of this runtime, which [`Builder::name`](super::Builder::name) sets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_current_thread().name("orders").build().unwrap();
+    /// assert_eq!(rt.handle().name(), Some("orders"));
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.scheduler.identity().name.as_deref()
     }
 
-    /// Whether the runtime has threads of its own.
+    /// Returns the flavor of this runtime: whether it has worker threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::{Builder, RuntimeFlavor};
+    ///
+    /// let rt = Builder::new_current_thread().build().unwrap();
+    /// assert_eq!(rt.handle().runtime_flavor(), RuntimeFlavor::CurrentThread);
+    /// ```
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         self.scheduler.flavor()
     }

@@ -1,8 +1,8 @@
-//! A set of tasks, awaited in the order in which they end.
+//! `JoinSet`: a collection of tasks, joined in the order in which they end.
 //!
-//! Each task that is still running when it is first looked at gets a waker of its own, which puts
-//! the task's key into a queue. So a wake-up says who has ended, and taking an output is a matter
-//! of one queue and one handle, however many others there are.
+//! Each task that is not finished when the set first polls it gets a waker of its own, which
+//! appends the task's key to a queue. A wake-up therefore says which task has ended, and taking an
+//! output costs one queue operation and one poll, however many tasks there are.
 
 use super::local_set::{LocalSet, spawn_local};
 use super::task_builder::Builder as TaskBuilder;
@@ -19,13 +19,17 @@ use std::panic;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker, ready};
 
-/// A set of tasks with the same kind of output, awaited in the order in which they end. Dropping
-/// it aborts them all.
+/// A collection of tasks with the same output type, joined in the order in which they end.
+///
+/// Dropping the set aborts all of its tasks.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::task::JoinSet;
 ///
-/// # heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap().block_on(async {
+/// # #[heist::main]
+/// # async fn main() {
 /// let mut squares = JoinSet::new();
 /// for i in 0..10u32 {
 ///     squares.spawn(async move { i * i });
@@ -35,13 +39,13 @@ use std::task::{Context, Poll, Wake, Waker, ready};
 ///     sum += square.unwrap();
 /// }
 /// assert_eq!(sum, 285);
-/// # });
+/// # }
 /// ```
 #[must_use = "the tasks are aborted when the set is dropped"]
 pub struct JoinSet<T> {
     tasks: Slab<Entry<T>>,
-    /// Keys of tasks to be looked at: new ones, and what was taken over from `ended`. A key may
-    /// be there twice, or without a task: looking is harmless.
+    /// Keys of tasks to poll: new ones, and those taken over from `ended`. A key may occur twice,
+    /// or belong to no task; polling it does no harm.
     to_check: VecDeque<usize>,
     ended: Arc<Ended>,
 }
@@ -52,41 +56,94 @@ struct Entry<T> {
     waker: Option<Waker>,
 }
 
-/// What the tasks' wakers tell the set.
+/// The queue in which the tasks' wakers put their keys.
 struct Ended(Mutex<Inbox>);
 
 #[derive(Default)]
 struct Inbox {
     keys: VecDeque<usize>,
-    /// Who waits for a key.
+    /// The task that waits for a key.
     waker: Option<Waker>,
 }
 
 impl<T> JoinSet<T> {
-    /// An empty set.
+    /// Creates an empty set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let set = heist::task::JoinSet::<()>::new();
+    /// assert!(set.is_empty());
+    /// ```
     pub fn new() -> Self {
         let ended = Arc::new(Ended(Mutex::default()));
         JoinSet { tasks: Slab::new(), to_check: VecDeque::new(), ended }
     }
 
-    /// How many tasks are in the set, ended ones included until they are joined.
+    /// Returns the number of tasks in the set, including those that have ended but were not joined.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// set.spawn(async { 1 });
+    /// set.spawn(async { 2 });
+    /// assert_eq!(set.len(), 2);
+    /// set.join_next().await;
+    /// assert_eq!(set.len(), 1);
+    /// # }
+    /// ```
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether there is no task in the set.
+    /// Returns whether the set contains no tasks.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 }
 
 impl<T: 'static> JoinSet<T> {
-    /// Spawns with more to be said about the task: see [`Builder`].
+    /// Returns a builder for a task of this set, which can give it a name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut set = heist::task::JoinSet::new();
+    /// let task = set.build_task().name("greeter").spawn(async { "hello" })?;
+    /// assert!(format!("{task:?}").contains("greeter"));
+    /// assert_eq!(set.join_next().await.unwrap()?, "hello");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn build_task(&mut self) -> Builder<'_, T> {
         Builder { set: self, builder: TaskBuilder::new() }
     }
 
-    /// Runs a future on the current runtime, or on the global one if the calling thread is in none, as a member of the set.
+    /// Spawns a task in the set, on the current runtime or, outside of a runtime, on the global
+    /// one.
+    ///
+    /// The returned handle can abort the task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// let never = set.spawn(std::future::pending::<()>());
+    /// never.abort();
+    /// assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if the global runtime is needed and cannot be started.
     #[track_caller]
     pub fn spawn<F>(&mut self, task: F) -> AbortHandle
     where
@@ -96,7 +153,16 @@ impl<T: 'static> JoinSet<T> {
         self.insert(spawn(task))
     }
 
-    /// Runs a future on the runtime of `handle`, as a member of the set.
+    /// Spawns a task in the set, on the runtime of `handle`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let mut set = heist::task::JoinSet::new();
+    /// set.spawn_on(async { 6 * 7 }, rt.handle());
+    /// assert_eq!(rt.block_on(set.join_next()).unwrap().unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(&mut self, task: F, handle: &Handle) -> AbortHandle
     where
@@ -106,10 +172,30 @@ impl<T: 'static> JoinSet<T> {
         self.insert(handle.spawn(task))
     }
 
-    /// Runs a closure that may block, as a member of the set.
+    /// Runs a closure that may block as a member of the set; see
+    /// [`spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// Aborting it has an effect only before it has started.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// for n in 1..=3 {
+    ///     set.spawn_blocking(move || n * n);
+    /// }
+    /// let mut squares = set.join_all().await;
+    /// squares.sort();
+    /// assert_eq!(squares, [1, 4, 9]);
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the calling thread is in no runtime; see [`spawn_blocking_on`](Self::spawn_blocking_on).
+    ///
+    /// Panics if the calling thread is in no runtime; see
+    /// [`spawn_blocking_on`](Self::spawn_blocking_on).
     #[track_caller]
     pub fn spawn_blocking<F>(&mut self, f: F) -> AbortHandle
     where
@@ -130,10 +216,12 @@ impl<T: 'static> JoinSet<T> {
         self.insert(handle.spawn_blocking(f))
     }
 
-    /// Adds a task to the current [`LocalSet`], and to this set.
+    /// Spawns a task in this set and on the current [`LocalSet`], so that it need not be `Send`.
     ///
     /// # Panics
-    /// If the calling thread is in no `LocalSet`; see [`spawn_local_on`](Self::spawn_local_on).
+    ///
+    /// Panics if the calling thread is in no `LocalSet`; see
+    /// [`spawn_local_on`](Self::spawn_local_on).
     #[track_caller]
     pub fn spawn_local<F>(&mut self, task: F) -> AbortHandle
     where
@@ -142,7 +230,20 @@ impl<T: 'static> JoinSet<T> {
         self.insert(spawn_local(task))
     }
 
-    /// Adds a task to `local_set`, and to this set.
+    /// Spawns a task in this set and on `local_set`, so that it need not be `Send`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::{JoinSet, LocalSet};
+    /// use std::rc::Rc;
+    ///
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let (local, mut set) = (LocalSet::new(), JoinSet::new());
+    /// let shared = Rc::new(42);
+    /// set.spawn_local_on(async move { *shared }, &local);
+    /// assert_eq!(local.block_on(&rt, set.join_next()).unwrap().unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(&mut self, task: F, local_set: &LocalSet) -> AbortHandle
     where
@@ -158,31 +259,77 @@ impl<T: 'static> JoinSet<T> {
         abort
     }
 
-    /// Waits for a task to end, and takes its output. `None` if the set is empty.
+    /// Waits for the next task to end and returns its result, or `None` if the set is empty.
     ///
-    /// Nothing is lost if the future returned here is dropped before it is done.
+    /// A task that panicked or was aborted gives a [`JoinError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, no task is removed
+    /// from the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// set.spawn(async { "one" });
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), "one");
+    /// assert!(set.join_next().await.is_none());
+    /// # }
+    /// ```
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// As [`join_next`](Self::join_next), and says which task it was. If it failed, the error
-    /// does.
+    /// Waits for the next task to end and returns its id and result, or `None` if the set is empty.
+    ///
+    /// If the task failed, [`JoinError::id`] returns its id.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, no task is removed
+    /// from the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// let task = set.spawn(async { 6 * 7 });
+    /// let (id, output) = set.join_next_with_id().await.unwrap().unwrap();
+    /// assert_eq!((id, output), (task.id(), 42));
+    /// # }
+    /// ```
     pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
 
-    /// Takes the output of a task that has ended, if there is one.
+    /// Returns the result of a task that has ended, or `None` if there is none yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// assert!(set.try_join_next().is_none());
+    /// # }
+    /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         self.try_join_next_with_id().map(without_id)
     }
 
-    /// As [`try_join_next`](Self::try_join_next), and says which task it was.
+    /// Returns the id and result of a task that has ended, or `None` if there is none yet.
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         loop {
             if let Some(output) = self.check() {
                 return Some(output);
             }
-            // Changed for the empty one, so that both keep their room.
+            // Swapped with the empty queue, so that both keep their capacity.
             mem::swap(&mut self.to_check, &mut self.ended.lock().keys);
             if self.to_check.is_empty() {
                 return None;
@@ -190,26 +337,51 @@ impl<T: 'static> JoinSet<T> {
         }
     }
 
-    /// Aborts all tasks, and waits until they have ended. The set is empty afterwards.
+    /// Aborts all tasks and waits until they have ended. The set is empty afterwards.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped early, the tasks that have not ended yet remain in the set; all of
+    /// them have been aborted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// set.shutdown().await;
+    /// assert!(set.is_empty());
+    /// # }
+    /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}
     }
 
-    /// Waits for all tasks. Their outputs come in the order in which they ended.
+    /// Waits for all tasks, and returns their outputs in the order in which they ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is not cancel safe: dropping the future drops the set, which aborts its tasks.
+    ///
+    /// # Examples
     ///
     /// ```
-    /// # heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap().block_on(async {
+    /// # #[heist::main]
+    /// # async fn main() {
     /// let set: heist::task::JoinSet<_> = (0..5).map(|i| async move { i }).collect();
     /// let mut outputs = set.join_all().await;
     /// outputs.sort();
     /// assert_eq!(outputs, [0, 1, 2, 3, 4]);
-    /// # });
+    /// # }
     /// ```
     ///
     /// # Panics
-    /// With the panic of a task that panicked, or if a task was aborted. The others are aborted
-    /// then. Use [`join_next`](Self::join_next) to go on.
+    ///
+    /// If a task panicked, its panic is resumed. Also panics if a task was aborted. In both cases
+    /// the other tasks are aborted. Use [`join_next`](Self::join_next) to handle failures.
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
         while let Some(joined) = self.join_next().await {
@@ -224,25 +396,54 @@ impl<T: 'static> JoinSet<T> {
         outputs
     }
 
-    /// Aborts all tasks. They stay in the set until they are joined.
+    /// Aborts all tasks. They remain in the set until they are joined.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let mut set = heist::task::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// set.abort_all();
+    /// assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
+    /// # }
+    /// ```
     pub fn abort_all(&mut self) {
         self.tasks.iter().for_each(|(_, entry)| entry.task.abort());
     }
 
-    /// Lets all tasks go on without the set, which is empty afterwards.
+    /// Removes all tasks from the set without aborting them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let (sender, receiver) = heist::sync::oneshot::channel();
+    /// let mut set = heist::task::JoinSet::new();
+    /// set.spawn(async { sender.send("still ran") });
+    /// set.detach_all();
+    /// drop(set);
+    /// assert_eq!(receiver.await, Ok("still ran"));
+    /// # }
+    /// ```
     pub fn detach_all(&mut self) {
         self.tasks.clear();
         self.to_check.clear();
     }
 
-    /// Takes the output of a task that has ended. `Ready(None)` if the set is empty; `Pending` if
-    /// no task has ended yet, or if the caller's budget is used up (W9): it is woken in either
-    /// case when there is a reason to come back. Only the last caller is.
+    /// Polls for the result of a task that has ended; the basis of [`join_next`](Self::join_next).
+    ///
+    /// Returns `Ready(None)` if the set is empty. Returns `Pending` if no task has ended yet, or if
+    /// the caller's budget is used up (W9); in both cases the caller is woken when it should poll
+    /// again. Only the most recent caller is woken.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(cx).map(|joined| joined.map(without_id))
     }
 
-    /// As [`poll_join_next`](Self::poll_join_next), and says which task it was.
+    /// Polls for the id and result of a task that has ended; see
+    /// [`poll_join_next`](Self::poll_join_next).
     pub fn poll_join_next_with_id(
         &mut self,
         cx: &mut Context<'_>,
@@ -289,12 +490,11 @@ fn without_id<T>(joined: Result<(Id, T), JoinError>) -> Result<T, JoinError> {
 
 impl Ended {
     fn lock(&self) -> MutexGuard<'_, Inbox> {
-        // A waker's clone may panic with the lock held, before anything was changed.
+        // Cloning a waker may panic with the lock held, but only before anything was changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the keys that have come in for an empty queue; if there are none, the caller is
-    /// woken by the next.
+    /// Swaps the queue with `empty`, or registers the caller to be woken by the next key.
     fn poll_swap(&self, empty: &mut VecDeque<usize>, cx: &mut Context<'_>) -> Poll<()> {
         let mut inbox = self.lock();
         if !inbox.keys.is_empty() {
@@ -305,14 +505,14 @@ impl Ended {
             return Poll::Pending;
         }
         let old = inbox.waker.replace(cx.waker().clone());
-        // Outside of the lock: dropping a waker may drop a task, and with it anything.
+        // Outside of the lock: dropping a waker may drop a task, which may run any code.
         drop(inbox);
         drop(old);
         Poll::Pending
     }
 }
 
-/// Wakes a set, and says which task has ended.
+/// Wakes a set and tells it which task has ended.
 struct EndWaker {
     key: usize,
     ended: Arc<Ended>,
@@ -353,7 +553,7 @@ impl<T> Default for JoinSet<T> {
     }
 }
 
-/// Spawns each future on the current runtime.
+/// Spawns each future as [`JoinSet::spawn`] does.
 impl<T, F> FromIterator<F> for JoinSet<T>
 where
     F: Future<Output = T> + Send + 'static,
@@ -366,7 +566,7 @@ where
     }
 }
 
-/// Spawns each future on the current runtime.
+/// Spawns each future as [`JoinSet::spawn`] does.
 impl<T, F> Extend<F> for JoinSet<T>
 where
     F: Future<Output = T> + Send + 'static,
@@ -377,7 +577,7 @@ where
     }
 }
 
-/// Spawns a task with a name as a member of a set; from [`JoinSet::build_task`].
+/// Spawns a task with a name as a member of a [`JoinSet`]; created by [`JoinSet::build_task`].
 #[derive(Debug)]
 #[must_use = "a builder does nothing until one of its spawn methods is called"]
 pub struct Builder<'a, T> {
@@ -386,15 +586,20 @@ pub struct Builder<'a, T> {
 }
 
 impl<'a, T: 'static> Builder<'a, T> {
-    /// The task's name. It need not be unlike others.
+    /// Sets the name of the task. Names need not be unique.
     pub fn name(self, name: &'a str) -> Self {
         Builder { builder: self.builder.name(name), ..self }
     }
 
-    /// As [`JoinSet::spawn`].
+    /// Spawns a task in the set; see [`JoinSet::spawn`].
     ///
     /// # Errors
-    /// As [`task::Builder::spawn`](TaskBuilder::spawn).
+    ///
+    /// Never returns an error; the signature is Tokio's.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the global runtime is needed and cannot be started.
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<AbortHandle>
     where
@@ -404,10 +609,11 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.builder.spawn(future)?))
     }
 
-    /// As [`JoinSet::spawn_on`].
+    /// Spawns a task in the set, on the runtime of `handle`; see [`JoinSet::spawn_on`].
     ///
     /// # Errors
-    /// As [`task::Builder::spawn_on`](TaskBuilder::spawn_on).
+    ///
+    /// Never returns an error; the signature is Tokio's.
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<AbortHandle>
     where
@@ -416,10 +622,16 @@ impl<'a, T: 'static> Builder<'a, T> {
     {
         Ok(self.set.insert(self.builder.spawn_on(future, handle)?))
     }
-    /// As [`JoinSet::spawn_blocking`].
+
+    /// Runs a closure that may block as a member of the set; see [`JoinSet::spawn_blocking`].
     ///
     /// # Errors
-    /// As [`task::Builder::spawn_blocking`](TaskBuilder::spawn_blocking).
+    ///
+    /// Never returns an error; the signature is Tokio's.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the calling thread is in no runtime.
     #[track_caller]
     pub fn spawn_blocking<F>(self, f: F) -> io::Result<AbortHandle>
     where
@@ -429,10 +641,12 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.builder.spawn_blocking(f)?))
     }
 
-    /// As [`JoinSet::spawn_blocking_on`].
+    /// Runs a closure that may block on the runtime of `handle`; see
+    /// [`JoinSet::spawn_blocking_on`].
     ///
     /// # Errors
-    /// As [`task::Builder::spawn_blocking_on`](TaskBuilder::spawn_blocking_on).
+    ///
+    /// Never returns an error; the signature is Tokio's.
     #[track_caller]
     pub fn spawn_blocking_on<F>(self, f: F, handle: &Handle) -> io::Result<AbortHandle>
     where
@@ -442,10 +656,15 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.builder.spawn_blocking_on(f, handle)?))
     }
 
-    /// As [`JoinSet::spawn_local`].
+    /// Spawns a task in the set and on the current [`LocalSet`]; see [`JoinSet::spawn_local`].
     ///
     /// # Errors
-    /// As [`task::Builder::spawn_local`](TaskBuilder::spawn_local).
+    ///
+    /// Never returns an error; the signature is Tokio's.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the calling thread is in no `LocalSet`.
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> io::Result<AbortHandle>
     where
@@ -454,10 +673,11 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.builder.spawn_local(future)?))
     }
 
-    /// As [`JoinSet::spawn_local_on`].
+    /// Spawns a task in the set and on `local_set`; see [`JoinSet::spawn_local_on`].
     ///
     /// # Errors
-    /// As [`task::Builder::spawn_local_on`](TaskBuilder::spawn_local_on).
+    ///
+    /// Never returns an error; the signature is Tokio's.
     #[track_caller]
     pub fn spawn_local_on<F>(self, future: F, local_set: &LocalSet) -> io::Result<AbortHandle>
     where

@@ -1,8 +1,8 @@
-//! Tasks that stay on one thread: futures that are not `Send`.
+//! `LocalSet`: tasks that stay on one thread, for futures that are not `Send`.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | `scheduler` | the queues of a set, and its end; told in `local_set/README.md` |
+//! | `scheduler` | the queues of a set, and its end; specified in `local_set/README.md` |
 //! | `context` | which set a thread is in |
 
 mod context;
@@ -24,17 +24,26 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Tasks that run on one thread, so that their futures need not be `Send`.
+/// A set of tasks that run on one thread, so that their futures need not be `Send`.
 ///
-/// They run while the set is awaited, or while a future given to [`run_until`](Self::run_until)
-/// or [`block_on`](Self::block_on) is polled, and between those polls only. Dropping the set drops
-/// their futures, on their thread.
+/// The tasks run only while the set is being polled: when it is awaited, or inside
+/// [`run_until`](Self::run_until) or [`block_on`](Self::block_on). Dropping the set drops their
+/// futures.
+///
+/// The set itself must stay on its thread:
+///
+/// ```compile_fail,E0277
+/// fn needs_send<T: Send>() {}
+/// needs_send::<heist::task::LocalSet>();
+/// ```
+///
+/// # Examples
 ///
 /// ```
 /// use heist::task::{self, LocalSet};
 /// use std::rc::Rc;
 ///
-/// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// let rt = heist::runtime::Runtime::new().unwrap();
 /// let shared = Rc::new(5);
 /// let local = LocalSet::new();
 /// let output = local.block_on(&rt, async move {
@@ -44,31 +53,65 @@ use std::task::{Context, Poll};
 /// assert_eq!(output, 6);
 /// ```
 ///
-/// It stays on its thread:
+/// Awaiting the set runs all of its tasks to the end:
 ///
-/// ```compile_fail,E0277
-/// fn needs_send<T: Send>() {}
-/// needs_send::<heist::task::LocalSet>();
+/// ```
+/// use heist::task::LocalSet;
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// let rt = heist::runtime::Runtime::new().unwrap();
+/// let (local, count) = (LocalSet::new(), Rc::new(Cell::new(0)));
+/// for _ in 0..3 {
+///     let count = Rc::clone(&count);
+///     local.spawn_local(async move { count.set(count.get() + 1) });
+/// }
+/// rt.block_on(local);
+/// assert_eq!(count.get(), 3);
 /// ```
 pub struct LocalSet {
     scheduler: LocalScheduler,
-    /// (T6) Dropped on the thread that it was made on, and its futures with it.
+    /// (T6) The set is dropped on the thread that made it, and its futures with it.
     _thread: PhantomData<*const ()>,
 }
 
 impl LocalSet {
-    /// An empty set, which belongs to the calling thread.
+    /// Creates an empty set, which belongs to the calling thread.
     pub fn new() -> LocalSet {
         LocalSet { scheduler: LocalScheduler::new(), _thread: PhantomData }
     }
 
-    /// Makes this the set that [`spawn_local`] uses, for as long as the guard lives. What is
-    /// spawned runs when the set is run.
+    /// Enters the set: until the guard is dropped, [`spawn_local`] adds tasks to it.
+    ///
+    /// The tasks run when the set is polled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::{LocalSet, spawn_local};
+    ///
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let local = LocalSet::new();
+    /// let task = {
+    ///     let _guard = local.enter();
+    ///     spawn_local(async { 6 * 7 })
+    /// };
+    /// assert_eq!(local.block_on(&rt, task).unwrap(), 42);
+    /// ```
     pub fn enter(&self) -> LocalEnterGuard {
         LocalEnterGuard::new(&self.scheduler)
     }
 
-    /// Adds a task to the set. It runs when the set is run.
+    /// Spawns a task on the set. It runs when the set is polled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let local = heist::task::LocalSet::new();
+    /// let task = local.spawn_local(async { 6 * 7 });
+    /// assert_eq!(local.block_on(&rt, task).unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -87,24 +130,46 @@ impl LocalSet {
         self.scheduler.spawn(future, name, Location::caller())
     }
 
-    /// Runs a future on this thread and waits for it, and runs the tasks of the set meanwhile.
-    /// Those that are not done then go on when the set is run again.
+    /// Runs a future and the tasks of the set on the calling thread, and blocks until the future
+    /// completes.
+    ///
+    /// Tasks that have not ended by then continue when the set is polled again.
     ///
     /// # Panics
-    /// As [`Runtime::block_on`].
+    ///
+    /// Panics if the future panics, and under the conditions of [`Runtime::block_on`].
     #[track_caller]
     pub fn block_on<F: Future>(&self, rt: &Runtime, future: F) -> F::Output {
         rt.block_on_for("LocalSet::block_on", self.run_until(future))
     }
 
-    /// Waits for a future, and runs the tasks of the set meanwhile. Inside of the future
-    /// [`spawn_local`] adds to this set.
+    /// Runs a future to completion, and the tasks of the set meanwhile.
+    ///
+    /// Inside the future, [`spawn_local`] adds tasks to this set. Tasks that have not ended when
+    /// the future completes continue when the set is polled again.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the returned future drops `future`; the tasks of the set remain in it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::{LocalSet, spawn_local};
+    ///
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let local = LocalSet::new();
+    /// let output = local.run_until(async { spawn_local(async { 6 * 7 }).await.unwrap() }).await;
+    /// assert_eq!(output, 42);
+    /// # }
+    /// ```
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
         RunUntil { set: self, future }.await
     }
 }
 
-/// Done when all tasks of the set are.
+/// Completes when all tasks of the set have ended.
 impl Future for LocalSet {
     type Output = ();
 

@@ -1,4 +1,4 @@
-//! What a runtime counts, for those who ask.
+//! `RuntimeMetrics`: what a runtime counts.
 
 use crate::metrics::WorkerCounters;
 use crate::scheduler::{Scheduler, WorkerState};
@@ -7,12 +7,17 @@ use std::ops::Range;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-/// What a runtime has counted: always on, and it may be asked at any time, from any thread, also
-/// when the runtime has been shut down (M1).
+/// Metrics of a runtime. They are always enabled, and can be read at any time and from any thread,
+/// even after the runtime has been shut down (M1).
 ///
-/// Each worker counts for itself, and nobody waits for anybody. So numbers that are read while
-/// tasks run may be a moment old, and two of them need not be of the same moment. When nothing
-/// moves they are exact.
+/// Each worker counts for itself, and reading never delays a worker. Numbers that are read while
+/// tasks run may therefore be slightly outdated, and two numbers need not be of the same moment.
+/// When nothing runs they are exact.
+///
+/// Methods that Tokio also has have Tokio's names. The methods `worker_*` take the index of a
+/// worker, from 0 to [`num_workers`](Self::num_workers) − 1, and panic if there is no such worker.
+///
+/// # Examples
 ///
 /// ```
 /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
@@ -23,231 +28,242 @@ use std::time::Duration;
 /// assert_eq!(polls, 2);
 /// assert_eq!(metrics.num_alive_tasks(), 0);
 /// ```
-///
-/// The methods that Tokio has, too, have its names. Workers have numbers from 0 on; methods that
-/// take one panic if there is no such worker.
 #[derive(Clone)]
 pub struct RuntimeMetrics {
     scheduler: Scheduler,
 }
 
-/// Of the whole runtime.
+/// # The whole runtime
 impl RuntimeMetrics {
     pub(super) fn new(scheduler: Scheduler) -> Self {
         RuntimeMetrics { scheduler }
     }
 
-    /// How many workers there are; 1 on a runtime without worker threads.
+    /// Returns the number of workers, which is 1 on a runtime without worker threads.
     pub fn num_workers(&self) -> usize {
         self.scheduler.workers()
     }
 
-    /// Tasks that were spawned and have not ended. Closures of `spawn_blocking` and tasks of a
-    /// [`LocalSet`](crate::task::LocalSet) are no tasks of the runtime.
+    /// Returns the number of tasks that have been spawned and have not ended.
     ///
-    /// A task counts until its worker is through with it: a moment longer than its
-    /// [`JoinHandle`](crate::task::JoinHandle) waits.
+    /// Closures of `spawn_blocking` and tasks of a [`LocalSet`](crate::task::LocalSet) are not
+    /// counted. A task is counted until its worker has finished with it, which is slightly after
+    /// its [`JoinHandle`](crate::task::JoinHandle) completes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
+    /// let task = rt.spawn(std::future::pending::<()>());
+    /// assert_eq!(rt.metrics().num_alive_tasks(), 1);
+    /// task.abort();
+    /// rt.block_on(task).unwrap_err();
+    /// assert_eq!(rt.metrics().num_alive_tasks(), 0);
+    /// ```
     pub fn num_alive_tasks(&self) -> usize {
-        // In this order: what ends in between was spawned before.
+        // In this order: a task that ends in between is counted as spawned.
         let ended = self.scheduler.ended();
         usize::try_from(self.scheduler.spawned().saturating_sub(ended)).unwrap_or(usize::MAX)
     }
 
-    /// Tasks that were ever spawned. Those that came after the runtime was shut down do not count.
+    /// Returns the number of tasks spawned so far, without those that were spawned after the
+    /// shutdown.
     pub fn spawned_tasks_count(&self) -> u64 {
         self.scheduler.spawned()
     }
 
-    /// Tasks in the inject queue: those that came from outside of the workers, or did not fit into
-    /// a worker's ring.
+    /// Returns the number of tasks in the inject queue: those that were spawned or woken outside of
+    /// the workers, or that overflowed a worker's own queue.
     pub fn global_queue_depth(&self) -> usize {
         self.scheduler.inject_depth()
     }
 
-    /// How often a thread that is no worker of the runtime spawned or woke a task.
+    /// Returns how often a thread that is not a worker of this runtime spawned or woke a task.
     pub fn remote_schedule_count(&self) -> u64 {
         self.scheduler.remote_schedules()
     }
 
-    /// How often a poll was cut short because its budget was used up; see
-    /// [`task::coop`](crate::task::coop). Polls of futures in `block_on` count, too.
+    /// Returns how often a task was made to yield because its budget was used up; see
+    /// [`task::coop`](crate::task::coop). Futures in `block_on` are included.
     pub fn budget_forced_yield_count(&self) -> u64 {
         self.scheduler.budget_forced_yields()
     }
 
-    /// How often a task kept its worker for longer than
-    /// [`stall_threshold`](super::Builder::stall_threshold) while others waited to be run; each is
-    /// reported to [`on_stall`](super::Builder::on_stall).
+    /// Returns the number of stalls: how often a task kept its worker for longer than
+    /// [`stall_threshold`](super::Builder::stall_threshold) while others waited to run.
     ///
-    /// ```
-    /// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    /// rt.block_on(rt.spawn(async { "soon done" })).unwrap();
-    /// assert_eq!(rt.metrics().stall_count(), 0);
-    /// ```
+    /// Each of them is reported to [`on_stall`](super::Builder::on_stall).
     pub fn stall_count(&self) -> u64 {
         self.scheduler.stalls.count()
     }
 
-    /// How long the longest of these stalls was, or has been so far; zero if there was none.
-    ///
-    /// ```
-    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
-    /// assert!(rt.metrics().longest_stall().is_zero());
-    /// ```
+    /// Returns the duration of the longest stall so far, including one that is still going on.
     pub fn longest_stall(&self) -> Duration {
         self.scheduler.stalls.longest()
     }
 
-    /// How many spare workers run: each sits on the seat of a worker that is stuck, or has stepped
-    /// aside; or is about to leave it.
+    /// Returns the number of spare workers that run, each in the place of a worker that is stuck or
+    /// has stepped aside to block.
     pub fn num_spare_workers(&self) -> usize {
         self.scheduler.num_spares()
     }
 
-    /// How often a stuck worker kept its seat because no spare worker could be had: there were as
-    /// many threads as [`max_blocking_threads`](super::Builder::max_blocking_threads) allows, or
-    /// the system would not start another.
+    /// Returns how often a stuck worker kept its seat because no spare worker could be started.
     ///
-    /// ```
-    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
-    /// assert_eq!(rt.metrics().spare_shortage_count(), 0);
-    /// ```
+    /// Either there were as many threads as
+    /// [`max_blocking_threads`](super::Builder::max_blocking_threads) allows, or the system refused
+    /// to start another one.
     pub fn spare_shortage_count(&self) -> u64 {
         self.scheduler.stalls.shortages()
     }
 
-    /// Threads for closures of `spawn_blocking`, those being started and ended included.
+    /// Returns the number of blocking threads, including those that are being started or are
+    /// ending.
     pub fn num_blocking_threads(&self) -> usize {
         self.scheduler.blocking.num_blocking_threads()
     }
 
-    /// Threads for closures of `spawn_blocking` that have nothing to do.
+    /// Returns the number of blocking threads that have nothing to do.
     pub fn num_idle_blocking_threads(&self) -> usize {
         self.scheduler.blocking.num_idle_blocking_threads()
     }
 
-    /// Closures of `spawn_blocking` that no thread has begun.
+    /// Returns the number of closures of `spawn_blocking` that no thread has started.
     pub fn blocking_queue_depth(&self) -> usize {
         self.scheduler.blocking.blocking_queue_depth()
     }
 }
 
-/// Of one worker.
+/// # Single workers
 impl RuntimeMetrics {
-    /// The thread that runs the worker. `None` until it has begun. On a runtime without worker
-    /// threads it is the one in `block_on`; if there is none, the one that was there last.
+    /// Returns the id of the thread that runs the worker, or `None` if it has not started yet.
+    ///
+    /// On a runtime without worker threads this is the thread in `block_on`, or the last one that
+    /// was.
     #[track_caller]
     pub fn worker_thread_id(&self, worker: usize) -> Option<ThreadId> {
         self.worker("worker_thread_id", worker).thread()
     }
 
-    /// How often the worker has polled a task.
+    /// Returns how often the worker has polled a task.
     #[track_caller]
     pub fn worker_poll_count(&self, worker: usize) -> u64 {
         self.worker("worker_poll_count", worker).polls()
     }
 
-    /// How long a poll takes on average, with recent polls counting most. It is measured over 64
-    /// polls and more; before that it is the worker's busy time by its number of polls.
+    /// Returns the mean duration of the worker's polls, weighted towards recent ones.
+    ///
+    /// It is measured over at least 64 polls. Before that, it is the worker's busy time divided by
+    /// its number of polls.
     #[track_caller]
     pub fn worker_mean_poll_time(&self, worker: usize) -> Duration {
         self.worker("worker_mean_poll_time", worker).mean_poll()
     }
 
-    /// How long the worker was not asleep, up to now. A poll that is going on counts already, and so
-    /// do searching and the moment that a worker waits before it goes to sleep.
+    /// Returns how long the worker has been awake so far.
+    ///
+    /// This includes the current poll, the search for work, and the time that a worker spins before
+    /// it sleeps.
     #[track_caller]
     pub fn worker_total_busy_duration(&self, worker: usize) -> Duration {
         self.worker("worker_total_busy_duration", worker).busy_time()
     }
 
-    /// How many tasks wait in the worker's own queues, the LIFO slot included.
+    /// Returns the number of tasks in the worker's own queues, including its LIFO slot.
     #[track_caller]
     pub fn worker_local_queue_depth(&self, worker: usize) -> usize {
         let _ = self.worker("worker_local_queue_depth", worker);
         self.scheduler.worker_queue_depth(worker)
     }
 
-    /// How often the worker made a task runnable in its own queues: by a spawn, by a wake-up, or
-    /// because the task woke itself while it ran.
+    /// Returns how often a task was put into the worker's own queues by the worker itself: on a
+    /// spawn, on a wake-up, or because a task woke itself while it ran.
     #[track_caller]
     pub fn worker_local_schedule_count(&self, worker: usize) -> u64 {
         self.worker("worker_local_schedule_count", worker).local_schedules()
     }
 
-    /// How many tasks the worker ran from its LIFO slot: the ones it had woken or spawned last.
-    /// Where this is most of the polls, tasks hand work to each other on one worker.
+    /// Returns the number of tasks that the worker ran from its LIFO slot, which holds the task
+    /// that it spawned or woke last.
+    ///
+    /// If most polls are of this kind, tasks hand work to each other on one worker.
     #[track_caller]
     pub fn worker_lifo_hit_count(&self, worker: usize) -> u64 {
         self.worker("worker_lifo_hit_count", worker).lifo_hits.get()
     }
 
-    /// How many tasks the worker took from the inject queue.
+    /// Returns the number of tasks that the worker took from the inject queue.
     #[track_caller]
     pub fn worker_injected_count(&self, worker: usize) -> u64 {
         self.worker("worker_injected_count", worker).injected.get()
     }
 
-    /// How often the worker's ring was full, so that half of it went to the inject queue.
+    /// Returns how often the worker's queue was full, so that half of it moved to the inject queue.
     #[track_caller]
     pub fn worker_overflow_count(&self, worker: usize) -> u64 {
         self.worker("worker_overflow_count", worker).overflows.get()
     }
 
-    /// How many tasks the worker stole from others.
+    /// Returns the number of tasks that the worker stole from other workers.
     #[track_caller]
     pub fn worker_steal_count(&self, worker: usize) -> u64 {
         self.worker("worker_steal_count", worker).stolen.get()
     }
 
-    /// How often the worker stole from others; each time up to half of what the other had.
+    /// Returns how often the worker stole tasks. One operation takes up to half of a queue.
     #[track_caller]
     pub fn worker_steal_operations(&self, worker: usize) -> u64 {
         self.worker("worker_steal_operations", worker).steals.get()
     }
 
-    /// How often the worker looked at all others and found nothing to steal.
+    /// Returns how often the worker checked all other workers and found nothing to steal.
     #[track_caller]
     pub fn worker_failed_search_count(&self, worker: usize) -> u64 {
         self.worker("worker_failed_search_count", worker).failed_searches.get()
     }
 
-    /// How many fork-join jobs the worker took from a queue and ran: its own or another's. The second
-    /// closure of a [`join`](fn@crate::join) that is not stolen comes from no queue, and does not count.
+    /// Returns the number of fork-join jobs that the worker took from its own or another worker's
+    /// queue.
+    ///
+    /// The second closure of a [`join`](fn@crate::join) that is not stolen is not taken from a
+    /// queue, and is not counted.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     /// rt.handle().join(|| (), || ());
-    /// assert_eq!(rt.metrics().worker_job_count(0), 1); // what brought the join from here to the worker
+    /// // One job brought the join from this thread to the worker.
+    /// assert_eq!(rt.metrics().worker_job_count(0), 1);
     /// ```
     #[track_caller]
     pub fn worker_job_count(&self, worker: usize) -> u64 {
         self.worker("worker_job_count", worker).jobs.get()
     }
 
-    /// How many of these jobs were in another worker's queue.
+    /// Returns the number of fork-join jobs that the worker took from another worker's queue.
     #[track_caller]
     pub fn worker_job_steal_count(&self, worker: usize) -> u64 {
         self.worker("worker_job_steal_count", worker).stolen_jobs.get()
     }
 
-    /// How many fork-join jobs wait in the worker's own queue.
+    /// Returns the number of fork-join jobs in the worker's own queue.
     #[track_caller]
     pub fn worker_job_queue_depth(&self, worker: usize) -> usize {
         let _ = self.worker("worker_job_queue_depth", worker);
         self.scheduler.worker_job_depth(worker)
     }
 
-    /// What the worker does at this moment.
+    /// Returns what the worker is doing at this moment.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::runtime::{Builder, WorkerState};
     ///
     /// let rt = Builder::new_current_thread().build().unwrap();
-    /// let state = rt.block_on(rt.spawn({
-    ///     let metrics = rt.metrics();
-    ///     async move { metrics.worker_state(0) }
-    /// }));
+    /// let metrics = rt.metrics();
+    /// let state = rt.block_on(rt.spawn(async move { metrics.worker_state(0) }));
     /// assert_eq!(state.unwrap(), WorkerState::Busy);
     /// ```
     #[track_caller]
@@ -256,57 +272,52 @@ impl RuntimeMetrics {
         self.scheduler.worker_state(worker, self.scheduler.worker_seat(worker))
     }
 
-    /// The seat that the worker sits on, from 0 on; its own, as no worker but a spare one ever sits on
-    /// another's. `None` while it is stuck or has stepped aside and its seat was lent.
+    /// Returns the index of the worker's seat, or `None` while the seat is lent to a spare worker.
     ///
-    /// ```
-    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
-    /// assert_eq!(rt.metrics().worker_seat(0), Some(0));
-    /// ```
+    /// A worker loses its seat when it is stuck or blocks in
+    /// [`block_in_place`](crate::task::block_in_place). Otherwise this is the worker's own index:
+    /// only spare workers use other workers' seats.
     #[track_caller]
     pub fn worker_seat(&self, worker: usize) -> Option<usize> {
         let _ = self.worker("worker_seat", worker);
         self.scheduler.worker_seat(worker)
     }
 
-    /// How often the worker went to sleep.
+    /// Returns how often the worker went to sleep.
     #[track_caller]
     pub fn worker_park_count(&self, worker: usize) -> u64 {
         self.worker("worker_park_count", worker).parks_so_far()
     }
 
-    /// How often the worker went to sleep and woke up, both counted: odd while it sleeps.
+    /// Returns how often the worker went to sleep plus how often it woke up: odd while it sleeps.
     #[track_caller]
     pub fn worker_park_unpark_count(&self, worker: usize) -> u64 {
         self.worker("worker_park_unpark_count", worker).parks_and_unparks.get()
     }
 
-    /// How often somebody else woke the worker. When it lies down and finds that work came at the
-    /// last moment it gets up by itself; that does not count.
+    /// Returns how often another thread woke the worker.
+    ///
+    /// A worker that finds new work while it prepares to sleep continues by itself; that is not
+    /// counted.
     #[track_caller]
     pub fn worker_wakeup_count(&self, worker: usize) -> u64 {
         self.worker("worker_wakeup_count", worker).wakeups.get()
     }
 
-    /// How often the worker woke up, ran nothing, and went to sleep again.
+    /// Returns how often the worker woke up, ran nothing, and went to sleep again.
     #[track_caller]
     pub fn worker_noop_count(&self, worker: usize) -> u64 {
         self.worker("worker_noop_count", worker).noops.get()
     }
 
-    /// How often a poll on this worker was cut short because its budget was used up; see
-    /// [`budget_forced_yield_count`](Self::budget_forced_yield_count).
+    /// Returns how often a task on this worker was made to yield because its budget was used up;
+    /// see [`budget_forced_yield_count`](Self::budget_forced_yield_count).
     #[track_caller]
     pub fn worker_budget_forced_yield_count(&self, worker: usize) -> u64 {
         self.worker("worker_budget_forced_yield_count", worker).budget_yields.get()
     }
 
-    /// How often the worker was stuck in a poll and its seat was lent to a spare worker.
-    ///
-    /// ```
-    /// # let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
-    /// assert_eq!(rt.metrics().worker_seat_loss_count(0), 0);
-    /// ```
+    /// Returns how often the worker was stuck in a poll and its seat was lent to a spare worker.
     #[track_caller]
     pub fn worker_seat_loss_count(&self, worker: usize) -> u64 {
         self.worker("worker_seat_loss_count", worker).seat_losses.get()
@@ -324,25 +335,45 @@ impl RuntimeMetrics {
     }
 }
 
-/// How long polls took, if
+/// # Histogram of poll times
+///
+/// Recorded only if
 /// [`enable_metrics_poll_time_histogram`](super::Builder::enable_metrics_poll_time_histogram) was
 /// called.
+///
+/// ```
+/// use heist::runtime::{Builder, HistogramConfiguration};
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis;
+/// let rt = Builder::new_multi_thread()
+///     .worker_threads(1)
+///     .enable_metrics_poll_time_histogram()
+///     .metrics_poll_time_histogram_configuration(HistogramConfiguration::linear(ms(1), 3))
+///     .build()
+///     .unwrap();
+/// let metrics = rt.metrics();
+/// assert!(metrics.poll_time_histogram_enabled());
+/// assert_eq!(metrics.poll_time_histogram_num_buckets(), 3);
+/// assert_eq!(metrics.poll_time_histogram_bucket_range(1), ms(1)..ms(2));
+/// ```
 impl RuntimeMetrics {
-    /// Whether poll times are counted.
+    /// Returns whether poll times are recorded.
     pub fn poll_time_histogram_enabled(&self) -> bool {
         self.worker("poll_time_histogram_enabled", 0).poll_times.is_some()
     }
 
-    /// How many buckets there are; 0 if poll times are not counted.
+    /// Returns the number of buckets, or 0 if poll times are not recorded.
     pub fn poll_time_histogram_num_buckets(&self) -> usize {
         let poll_times = &self.worker("poll_time_histogram_num_buckets", 0).poll_times;
         poll_times.as_ref().map_or(0, |histogram| histogram.buckets())
     }
 
-    /// Which times a bucket counts; empty if none are counted.
+    /// Returns the range of durations that a bucket counts, or an empty range if none are recorded.
     ///
     /// # Panics
-    /// If poll times are counted and there is no such bucket.
+    ///
+    /// Panics if poll times are recorded and there is no such bucket.
     #[track_caller]
     pub fn poll_time_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
         let poll_times = &self.worker("poll_time_histogram_bucket_range", 0).poll_times;
@@ -351,10 +382,13 @@ impl RuntimeMetrics {
         histogram.range(bucket)
     }
 
-    /// How many polls of a worker took a time that lies in this bucket; 0 if none are counted.
+    /// Returns the number of the worker's polls whose duration is in this bucket, or 0 if poll
+    /// times are not recorded.
     ///
     /// # Panics
-    /// If there is no such worker; if poll times are counted and there is no such bucket.
+    ///
+    /// Panics if there is no such worker, or if poll times are recorded and there is no such
+    /// bucket.
     #[track_caller]
     pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
         let poll_times = &self.worker("poll_time_histogram_bucket_count", worker).poll_times;

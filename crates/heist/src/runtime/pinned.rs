@@ -1,4 +1,4 @@
-//! Spawning tasks that stay on one worker.
+//! `spawn_pinned`: tasks that stay on one worker.
 
 use super::{Handle, Runtime, RuntimeFlavor, global};
 use crate::scheduler::Runnable;
@@ -6,21 +6,24 @@ use crate::task::{self, JoinHandle, MadeHere, OnOneThread};
 use std::future::Future;
 use std::panic::Location;
 
-/// Runs a future on one worker, and only there; it need not be `Send`.
+/// Spawns a task that stays on one worker. Its future need not be `Send`.
 ///
-/// Called on a worker, the task stays on that worker. Called on any other thread, the workers are
-/// taken in turn; so they are on a spare worker, which may be gone before the task is, and in
-/// `block_in_place`. [`Handle::spawn_pinned_on`] chooses one. What makes the future is called on the
-/// worker, and there the future is polled and, when it ends, is aborted or the runtime goes down,
-/// dropped.
+/// `make` is sent to the worker and called there. The future that it returns is polled only on that
+/// worker, and dropped there when it completes, is aborted or the runtime is shut down.
 ///
-/// The price: nobody else can take the task. It waits for its worker, also while others are idle;
-/// and a task that keeps its worker busy, pinned or not, keeps all that are pinned there waiting.
+/// If the calling thread is a worker, the task stays on that worker. Otherwise the workers are used
+/// in turn; that includes calls on a spare worker, which may end before the task does, and calls
+/// inside [`block_in_place`](crate::task::block_in_place). [`Handle::spawn_pinned_on`] selects a
+/// worker. Outside of a runtime, the task runs on the global runtime.
 ///
-/// On a runtime without worker threads a task belongs to the thread that first runs it: the one that
-/// waits in `block_on`. If another thread runs it later, it panics; if it is cancelled on another
-/// thread, its future is leaked instead of dropped. So use one thread, or a
-/// [`LocalSet`](crate::task::LocalSet).
+/// The price is that no other worker can run the task. It waits for its worker even if others are
+/// idle, and a task that keeps the worker busy delays all tasks that are pinned to it.
+///
+/// On a runtime without worker threads, the task belongs to the thread that first runs it in
+/// `block_on`. If another thread runs it later, it panics; if it is cancelled on another thread,
+/// its future is leaked. Use only one thread there, or a [`LocalSet`](crate::task::LocalSet).
+///
+/// # Examples
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
@@ -38,7 +41,7 @@ use std::panic::Location;
 /// # });
 /// ```
 ///
-/// What makes the future must be `Send`, and so must the output: both cross threads.
+/// `make` must be `Send`, because it is sent to the worker:
 ///
 /// ```compile_fail,E0277
 /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
@@ -46,13 +49,17 @@ use std::panic::Location;
 /// rt.spawn_pinned(move || async move { *here });
 /// ```
 ///
+/// The output must be `Send`, because it is sent back:
+///
 /// ```compile_fail,E0277
 /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
 /// rt.spawn_pinned(|| async { std::rc::Rc::new(1) });
 /// ```
 ///
 /// # Panics
-/// As [`spawn`](crate::task::spawn), if the global runtime is needed and cannot be started.
+///
+/// Panics if the global runtime is needed and cannot be started. A panic of `make` or of the future
+/// is returned by the handle.
 #[track_caller]
 pub fn spawn_pinned<F, Fut>(make: F) -> JoinHandle<Fut::Output>
 where
@@ -64,8 +71,17 @@ where
 }
 
 impl Runtime {
-    /// Runs a future on one worker, and only there; see
-    /// [`spawn_pinned`].
+    /// Spawns a task that stays on one worker of this runtime; see [`spawn_pinned`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let task = rt.spawn_pinned(|| async { *Rc::new(42) });
+    /// assert_eq!(rt.block_on(task).unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn_pinned<F, Fut>(&self, make: F) -> JoinHandle<Fut::Output>
     where
@@ -78,7 +94,7 @@ impl Runtime {
 }
 
 impl Handle {
-    /// Runs a future on one worker, and only there; see
+    /// Spawns a task that stays on one worker of this runtime; see
     /// [`task::spawn_pinned`](crate::task::spawn_pinned).
     #[track_caller]
     pub fn spawn_pinned<F, Fut>(&self, make: F) -> JoinHandle<Fut::Output>
@@ -92,10 +108,22 @@ impl Handle {
         join
     }
 
-    /// As [`spawn_pinned`](Self::spawn_pinned), on the worker of this number, from 0 on.
+    /// Spawns a task that stays on the worker with the given index; see
+    /// [`spawn_pinned`](Self::spawn_pinned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::{self, Builder};
+    ///
+    /// let rt = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// let index = rt.handle().spawn_pinned_on(1, || async { runtime::worker_index() });
+    /// assert_eq!(rt.block_on(index).unwrap(), Some(1));
+    /// ```
     ///
     /// # Panics
-    /// If there is no such worker.
+    ///
+    /// Panics if there is no such worker.
     #[track_caller]
     pub fn spawn_pinned_on<F, Fut>(&self, worker: usize, make: F) -> JoinHandle<Fut::Output>
     where
@@ -114,7 +142,7 @@ impl Handle {
         join
     }
 
-    /// A task for the scheduler's pinned queues, and for nothing else.
+    /// Creates a task that must go to one of the scheduler's pinned queues.
     fn new_pinned<F, Fut>(
         &self,
         make: F,
@@ -128,12 +156,12 @@ impl Handle {
         match self.runtime_flavor() {
             RuntimeFlavor::CurrentThread => {
                 let future = MadeHere::new(|| OnOneThread::new(make()));
-                // SAFETY: (T6) until it is made it is Send, and then it minds its thread itself.
+                // SAFETY: (T6) `make` is Send, and the future that it makes checks its thread.
                 unsafe { task::new_local(future, spawned_at, None, self.tracker()) }
             }
             RuntimeFlavor::MultiThread => {
-                // SAFETY: (T6, W8) until it is made it is Send; what makes it is the first poll.
-                // The callers give it to one worker, on whose one thread it is polled and dropped.
+                // SAFETY: (T6, W8) `make` is Send, and the first poll calls it. The callers give
+                // the task to one worker, on whose one thread it is polled and dropped.
                 unsafe { task::new_local(MadeHere::new(make), spawned_at, None, self.tracker()) }
             }
         }

@@ -5,13 +5,48 @@ use crate::task::{self, JoinHandle};
 use std::future::Future;
 use std::panic::Location;
 
-/// Runs a future on the current runtime; on a thread that is in none, on the global one.
+/// Spawns a task on the current runtime, and returns a [`JoinHandle`] for its output.
 ///
-/// The global runtime is started by the first call that needs it. It has a worker for each core,
-/// or as many as the environment variable `HEIST_WORKERS` says.
+/// The task starts to run at once, in parallel with the caller, even if the handle is not awaited.
+/// Dropping the handle detaches the task. Outside of a runtime, the task runs on the global
+/// runtime, which is started by the first call that needs it. That has one worker per core, or as
+/// many as the environment variable `HEIST_WORKERS` says.
+///
+/// # Examples
+///
+/// ```
+/// #[heist::main]
+/// async fn main() {
+///     let tasks: Vec<_> = (1..=3).map(|n| heist::spawn(async move { n * n })).collect();
+///     let mut squares = Vec::new();
+///     for task in tasks {
+///         squares.push(task.await.unwrap());
+///     }
+///     assert_eq!(squares, [1, 4, 9]);
+/// }
+/// ```
+///
+/// The future must be `Send`, because the task may move between threads; [`spawn_pinned`] and
+/// [`spawn_local`] have no such requirement:
+///
+/// ```compile_fail
+/// # #[heist::main]
+/// # async fn main() {
+/// heist::spawn(async {
+///     let local = std::rc::Rc::new(1);
+///     heist::task::yield_now().await;
+///     println!("{local}");
+/// });
+/// # }
+/// ```
 ///
 /// # Panics
-/// If the global runtime is needed and cannot be started, or `HEIST_WORKERS` is nonsense.
+///
+/// Panics if the global runtime is needed and cannot be started, or if `HEIST_WORKERS` is invalid.
+/// A panic of the task is returned by the handle, as a [`JoinError`](crate::task::JoinError).
+///
+/// [`spawn_pinned`]: crate::task::spawn_pinned
+/// [`spawn_local`]: crate::task::spawn_local
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -28,37 +63,50 @@ where
     join
 }
 
-/// Runs a closure that may block (files, locks, other programs, long computations) on a thread of
-/// its own, beside the workers.
+/// Runs a closure that may block on a thread of its own, and returns a handle for its result.
 ///
-/// There are as many threads as closures need at once, up to
-/// [`Builder::max_blocking_threads`]; beyond that closures wait for a thread, those that one thread
-/// spawned in that order.
-/// A thread is kept for a while ([`Builder::thread_keep_alive`]) and used again.
+/// This is for closures that wait: for files, locks or other programs. Use
+/// [`spawn_job`](crate::spawn_job) for computations, which should run on the workers.
 ///
-/// The closure is in the runtime but in no task: it may call `spawn`, and it may wait with
-/// [`Handle::block_on`]. [`JoinHandle::abort`] cancels it as long as it has not begun; once it
-/// runs nothing can stop it, and shutting down waits for it unless it is told otherwise. Shutting
-/// down cancels closures that wait because all threads there may be are taken. One that was
-/// accepted before and has a thread, though it be one that is only being started, runs. If no
-/// blocking thread exists and none can be started, the handle gets a [`JoinError`] with
-/// `is_cancelled`, whose `source` is the [`io::Error`] that says why; if there are some, the closure
-/// waits for one of them.
+/// There are as many blocking threads as closures need at the same time, up to
+/// [`Builder::max_blocking_threads`]. Beyond that limit closures wait for a thread; those that one
+/// thread has spawned start in that order. An idle thread is kept for
+/// [`Builder::thread_keep_alive`] and used again.
+///
+/// The closure runs inside the runtime but not in a task: it may call [`spawn`], and it may block
+/// in [`Handle::block_on`].
+///
+/// # Cancellation
+///
+/// [`JoinHandle::abort`] cancels the closure if it has not started. A running closure cannot be
+/// stopped, and shutting down the runtime waits for it, except in
+/// [`Runtime::shutdown_timeout`](super::Runtime::shutdown_timeout) and
+/// [`Runtime::shutdown_background`](super::Runtime::shutdown_background). A shutdown cancels
+/// closures that wait because the limit of threads is reached; closures for which a thread exists
+/// or is being started still run.
+///
+/// # Errors
+///
+/// Awaiting the handle returns a [`JoinError`] if the closure panicked or was cancelled. If there
+/// is no blocking thread and none can be started, the closure is cancelled; the error's
+/// [`source`](std::error::Error::source) is then the [`io::Error`](std::io::Error) that says why.
+///
+/// # Examples
 ///
 /// ```
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # rt.block_on(async {
-/// let sum = heist::task::spawn_blocking(|| {
-///     // A worker would run nothing else meanwhile. This thread has nothing else to run.
-///     std::thread::sleep(std::time::Duration::from_millis(1));
-///     (1..=1000u64).sum::<u64>()
+/// # #[heist::main]
+/// # async fn main() {
+/// let text = heist::task::spawn_blocking(|| {
+///     // A worker would run nothing else meanwhile.
+///     std::io::read_to_string(std::io::Cursor::new("blocking I/O")).unwrap()
 /// });
-/// assert_eq!(sum.await.unwrap(), 500_500);
-/// # });
+/// assert_eq!(text.await.unwrap(), "blocking I/O");
+/// # }
 /// ```
 ///
 /// # Panics
-/// If the calling thread is in no runtime.
+///
+/// Panics if the calling thread is in no runtime.
 ///
 /// [`JoinError`]: crate::task::JoinError
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Spawning with a name.
+//! `task::Builder`: spawning tasks with a name.
 
 use super::local_set::{self, LocalSet};
 use super::{Handle, current_or_global};
@@ -6,18 +6,18 @@ use crate::task::JoinHandle;
 use std::future::Future;
 use std::io;
 
-/// Spawns a task with more to be said about it than [`spawn`](crate::task::spawn) can.
+/// Spawns a task with a name, which reports and the `Debug` output of its handles show.
 ///
-/// The name is shown by the `Debug` of the task's handles and by reports. A task that has none
-/// pays nothing for those that do.
+/// Tasks without a name pay nothing for this.
+///
+/// # Examples
 ///
 /// ```
-/// # fn main() -> std::io::Result<()> {
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-/// # let _entered = rt.enter();
+/// # #[heist::main]
+/// # async fn main() -> std::io::Result<()> {
 /// let task = heist::task::Builder::new().name("greeter").spawn(async { "hello" })?;
 /// assert!(format!("{task:?}").contains("greeter"));
-/// # assert_eq!(rt.block_on(task)?, "hello");
+/// assert_eq!(task.await?, "hello");
 /// # Ok(())
 /// # }
 /// ```
@@ -28,24 +28,26 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// A builder of tasks without a name.
+    /// Creates a builder for a task without a name.
     pub fn new() -> Self {
         Builder::default()
     }
 
-    /// The task's name. It need not be unlike others.
+    /// Sets the name of the task. Names need not be unique.
     pub fn name(&self, name: &'a str) -> Self {
         Builder { name: Some(name) }
     }
 
-    /// Runs a future on the current runtime; on a thread that is in none, on the global one, as
+    /// Spawns a task on the current runtime, or on the global one outside of a runtime; see
     /// [`spawn`](crate::task::spawn).
     ///
     /// # Errors
-    /// None at present; the signature is Tokio's.
+    ///
+    /// Never returns an error; the signature is Tokio's.
     ///
     /// # Panics
-    /// As [`spawn`](crate::task::spawn).
+    ///
+    /// Panics if the global runtime is needed and cannot be started.
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
@@ -55,10 +57,21 @@ impl<'a> Builder<'a> {
         self.spawn_on(future, &current_or_global())
     }
 
-    /// Runs a future on the runtime of `handle`.
+    /// Spawns a task on the runtime of `handle`.
     ///
     /// # Errors
-    /// None at present; the signature is Tokio's.
+    ///
+    /// Never returns an error; the signature is Tokio's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Runtime::new()?;
+    /// let builder = heist::task::Builder::new().name("adder");
+    /// let task = builder.spawn_on(async { 1 + 2 }, rt.handle())?;
+    /// assert_eq!(rt.block_on(task)?, 3);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<JoinHandle<F::Output>>
     where
@@ -70,13 +83,28 @@ impl<'a> Builder<'a> {
             None => handle.spawn(future),
         })
     }
-    /// Runs a closure that may block, on the current runtime.
+
+    /// Runs a closure that may block on the current runtime; see
+    /// [`spawn_blocking`](crate::task::spawn_blocking).
     ///
     /// # Errors
-    /// None at present; the signature is Tokio's.
+    ///
+    /// Never returns an error; the signature is Tokio's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let sum = heist::task::Builder::new().name("sum").spawn_blocking(|| 1 + 2)?;
+    /// assert_eq!(sum.await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, as [`spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// Panics if the calling thread is in no runtime.
     #[track_caller]
     pub fn spawn_blocking<F, R>(self, function: F) -> io::Result<JoinHandle<R>>
     where
@@ -86,10 +114,11 @@ impl<'a> Builder<'a> {
         self.spawn_blocking_on(function, &Handle::current_for("task::Builder::spawn_blocking"))
     }
 
-    /// Runs a closure that may block, on the runtime of `handle`.
+    /// Runs a closure that may block on the runtime of `handle`.
     ///
     /// # Errors
-    /// None at present; the signature is Tokio's.
+    ///
+    /// Never returns an error; the signature is Tokio's.
     #[track_caller]
     pub fn spawn_blocking_on<F, R>(self, function: F, handle: &Handle) -> io::Result<JoinHandle<R>>
     where
@@ -102,13 +131,15 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Adds a task to the current [`LocalSet`].
+    /// Spawns a task on the current [`LocalSet`]; see [`spawn_local`](crate::task::spawn_local).
     ///
     /// # Errors
-    /// None at present; the signature is Tokio's.
+    ///
+    /// Never returns an error; the signature is Tokio's.
     ///
     /// # Panics
-    /// If the calling thread is in no set, as [`spawn_local`](crate::task::spawn_local).
+    ///
+    /// Panics if the calling thread is in no `LocalSet`.
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
@@ -118,10 +149,23 @@ impl<'a> Builder<'a> {
         Ok(local_set::spawn_with(future, self.name))
     }
 
-    /// Adds a task to `local_set`.
+    /// Spawns a task on `local_set`.
     ///
     /// # Errors
-    /// None at present; the signature is Tokio's.
+    ///
+    /// Never returns an error; the signature is Tokio's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::{Builder, LocalSet};
+    ///
+    /// let rt = heist::runtime::Runtime::new()?;
+    /// let set = LocalSet::new();
+    /// let task = Builder::new().name("local").spawn_local_on(async { 1 + 2 }, &set)?;
+    /// assert_eq!(set.block_on(&rt, task)?, 3);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(
         self,

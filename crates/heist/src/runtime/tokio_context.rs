@@ -1,32 +1,37 @@
-//! Crates that call Tokio's runtime, awaited in tasks of ours (feature `tokio-context`).
+//! `Builder::enable_tokio_context`: crates that need Tokio's runtime, awaited in heist's tasks.
 
 use super::Builder;
 use std::num::NonZeroUsize;
 
 impl Builder {
-    /// Has crates that call Tokio's runtime by name find one: reqwest, sqlx, tonic, `axum::serve` and
-    /// others work when they are awaited in tasks of this runtime, in its `block_on`, or while it is
-    /// entered. Part of [`enable_all`](Self::enable_all). Only with the feature `tokio-context`.
+    /// Enables a companion runtime of Tokio, for crates that need one. Requires the feature
+    /// `tokio-context`.
     ///
-    /// A runtime of Tokio's is started beside this one, as its companion: one thread, which sleeps
-    /// until somebody uses it. Every thread of this runtime is in it from its beginning to its end, so
-    /// polls cost nothing more. Sockets and timers of *Tokio's* are driven by the companion; the tasks
-    /// that wait for them are yours, and run where they always do.
+    /// With it, crates that call Tokio's runtime by name, such as reqwest, sqlx and tonic, work
+    /// when they are awaited in tasks of this runtime, in its `block_on`, or while it is entered.
+    /// [`enable_all`](Self::enable_all) includes it.
     ///
-    /// What such a crate spawns itself, by `tokio::spawn`, runs on the companion, not on the workers:
-    /// no other thread steals it, and a stuck task holds up the others there. So where a crate
-    /// leaves the choice, have it spawn here, as `heist::hyper` does for servers; for the
-    /// rest see [`tokio_context_threads`](Self::tokio_context_threads). The companion's threads are in
-    /// this runtime: what runs there may use [`spawn`](crate::spawn), sockets and timers of heist.
+    /// The companion is one thread, which sleeps while nobody uses it. It drives *Tokio's* sockets
+    /// and timers; the tasks that wait for them are heist's and run on heist's workers. Every
+    /// thread of this runtime enters the companion once, so polls cost nothing more.
     ///
-    /// The companion ends with the runtime. What it still has to drop is dropped in the background.
+    /// Tasks that such a crate spawns with `tokio::spawn` run on the companion, not on the workers.
+    /// They are not stolen, and one that blocks stalls the others. Therefore, let a crate spawn
+    /// here if it leaves the choice, as `heist::hyper` does for servers; otherwise see
+    /// [`tokio_context_threads`](Self::tokio_context_threads). The companion's threads belong to
+    /// this runtime, so tasks there may use [`spawn`](crate::spawn), sockets and timers of heist.
+    ///
+    /// The companion ends with the runtime. The tasks that it still has are dropped in the
+    /// background.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::runtime::Builder;
     ///
     /// let runtime = Builder::new_multi_thread().enable_tokio_context().build().unwrap();
     /// let task = runtime.spawn(async {
-    ///     // Somewhere in a crate that knows Tokio only:
+    ///     // Somewhere in a crate that only knows Tokio:
     ///     let there = tokio::spawn(async { std::thread::current().name().map(str::to_owned) });
     ///     there.await.unwrap()
     /// });
@@ -37,12 +42,26 @@ impl Builder {
         self
     }
 
-    /// How many threads the companion has that [`enable_tokio_context`](Self::enable_tokio_context)
-    /// starts; one unless said otherwise. More are of use if crates spawn much of their work there.
-    /// Only with the feature `tokio-context`.
+    /// Sets the number of threads of the companion that
+    /// [`enable_tokio_context`](Self::enable_tokio_context) starts. The default is 1. Requires the
+    /// feature `tokio-context`.
+    ///
+    /// More threads help if crates spawn much of their work there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    ///
+    /// let mut builder = Builder::new_multi_thread();
+    /// let rt = builder.enable_tokio_context().tokio_context_threads(2).build().unwrap();
+    /// let companion = rt.block_on(async { tokio::runtime::Handle::current() });
+    /// assert_eq!(companion.metrics().num_workers(), 2);
+    /// ```
     ///
     /// # Panics
-    /// If `count` is 0.
+    ///
+    /// Panics if `count` is 0.
     #[track_caller]
     pub fn tokio_context_threads(&mut self, count: usize) -> &mut Self {
         let Some(count) = NonZeroUsize::new(count) else {

@@ -1,4 +1,4 @@
-//! The recorder of a runtime, as its users have it: dumps on demand, and those that happen by themselves.
+//! The recorder of a runtime: `Handle::dump_trace`, and dumps that events trigger.
 
 mod at_exit;
 
@@ -17,19 +17,39 @@ use std::time::Duration;
 
 const VARIABLE: &str = "HEIST_TRACE";
 
-/// Who has stalls all the time, or panics, gets a dump so often. Guessed.
+/// Shortest time between two dumps for stalls, or for panics. Guessed; a factor of four either way
+/// goes unnoticed.
 const OFTEN_ENOUGH: Duration = Duration::from_secs(1);
 
 impl Handle {
-    /// Writes what the runtime has recorded lately to a file, for `heist doctor` and
-    /// [`trace::Trace`]. The file is written beside `path` first, and takes its place when it is whole.
-    /// Workers go on meanwhile.
+    /// Writes the recorded events of this runtime to a file, for `heist doctor` and
+    /// [`trace::Trace`].
+    ///
+    /// The data is written to a temporary file beside `path`, which then replaces `path`. Workers
+    /// continue meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use heist::trace::{Config, Trace};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("run.trace");
+    /// let rt = Builder::new_multi_thread().worker_threads(2).trace(Config::new()).build()?;
+    /// rt.block_on(rt.spawn(async {}))?;
+    /// rt.handle().dump_trace(&path)?;
+    /// assert_eq!(Trace::from_bytes(std::fs::read(&path)?)?.seats(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// If nothing is recorded ([`Builder::trace`](super::Builder::trace)), with
-    /// [`io::ErrorKind::Unsupported`]; and if the file cannot be written. Past a limit on the size
-    /// of files that is [`io::ErrorKind::FileTooLarge`], without the signal SIGXFSZ; then `path`
-    /// holds the part of the trace that fits.
+    ///
+    /// Returns [`io::ErrorKind::Unsupported`] if the runtime does not record; see
+    /// [`Builder::trace`](super::Builder::trace). Also returns an error if the file cannot be
+    /// written. If it would exceed the limit on file sizes, that is
+    /// [`io::ErrorKind::FileTooLarge`], without the signal `SIGXFSZ`, and `path` contains the part
+    /// of the trace that fits.
     pub fn dump_trace(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         let subject = self.traced("Handle::dump_trace")?;
@@ -39,11 +59,26 @@ impl Handle {
         })
     }
 
-    /// As [`dump_trace`](Self::dump_trace), to anything that can be written to. Signals that `out`
-    /// raises are not held back.
+    /// Writes the recorded events of this runtime to a writer; see
+    /// [`dump_trace`](Self::dump_trace).
+    ///
+    /// Signals that `out` raises are not suppressed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::trace::Config;
+    ///
+    /// let rt = heist::runtime::Builder::new_multi_thread().trace(Config::new()).build()?;
+    /// let mut dump = Vec::new();
+    /// rt.handle().dump_trace_to(&mut dump)?;
+    /// assert!(!dump.is_empty());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If nothing is recorded, with [`io::ErrorKind::Unsupported`]; and those of `out`.
+    ///
+    /// Returns [`io::ErrorKind::Unsupported`] if the runtime does not record, and errors of `out`.
     pub fn dump_trace_to(&self, out: impl io::Write) -> io::Result<()> {
         self.traced("Handle::dump_trace_to")?.write(out)
     }
@@ -58,11 +93,12 @@ impl Handle {
     }
 }
 
-/// The recorder that the program asks for, or the environment, or else clients of a console may.
+/// Starts the recorder that the program or the environment asks for, or that a console's clients
+/// may ask for.
 ///
 /// # Errors
-/// If the program asks for one and a file that is to be written could not be, or there are no
-/// descriptors left.
+/// Only if the program asks for the recorder: if a file could not be written later, or if there are
+/// no descriptors left.
 pub(super) fn recorder(
     wanted: Option<&trace::Config>,
     by_console: bool,
@@ -76,12 +112,13 @@ pub(super) fn recorder(
     }
 }
 
-/// If it cannot be had, a warning says why, and nothing is recorded.
+/// Starts the recorder that the environment asks for. If that fails, a warning says why, and
+/// nothing is recorded.
 fn from_environment() -> Option<Arc<Recorder>> {
     static TAKEN: AtomicU64 = AtomicU64::new(0);
     let file = PathBuf::from(std::env::var_os(VARIABLE)?);
     let recorder = check_file(&file).and_then(|()| {
-        // Relaxed: that the numbers differ is all that is asked of them.
+        // Relaxed: the numbers only have to differ.
         let number = TAKEN.fetch_add(1, Ordering::Relaxed) + 1;
         start_recorder(trace::Config::new().dump_always(&numbered(&file, number)))
     });
@@ -104,7 +141,7 @@ fn start_recorder(config: trace::Config) -> io::Result<Arc<Recorder>> {
         .map_err(|error| io::Error::new(error.kind(), format!("Builder::trace: {error}")))
 }
 
-/// What can be known beforehand: there is a directory for it.
+/// Checks what can be known in advance: the file has a name, and its directory exists.
 fn check_file(file: &Path) -> io::Result<()> {
     let wrong = |kind, what: &str| {
         let message =
@@ -126,11 +163,11 @@ fn check_file(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Dumps what is to be dumped by itself, as long as the runtime lives; when this is dropped, for the last time.
+/// Writes the dumps that events trigger, and the last one when it is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Keeper {
     kept: Option<Kept>,
-    /// Whether the end waits for a dump that is being written.
+    /// Whether the drop waits for a dump that is being written.
     pub(super) waits: bool,
 }
 
@@ -144,10 +181,10 @@ struct Kept {
 }
 
 impl Keeper {
-    /// `is_own`: the program has asked for the recorder, and not the environment.
+    /// `is_own`: the program has asked for the recorder, not the environment.
     ///
     /// # Errors
-    /// If it has no thread, or the signal no handler, and the program has asked for it.
+    /// If `is_own`, and the thread cannot be started or the signal handler not be installed.
     pub(super) fn new(handle: &Handle, is_own: bool) -> io::Result<Self> {
         let Some(recorder) = handle.scheduler.recorder().map(Arc::clone) else {
             return Ok(Keeper::default());
@@ -166,7 +203,7 @@ impl Keeper {
 }
 
 impl Kept {
-    /// Has dumps written while the runtime runs, if any are wanted.
+    /// Starts what writes dumps while the runtime runs, if the configuration asks for any.
     fn watch(&mut self) -> io::Result<()> {
         if self.recorder.config().is_watched() {
             self.thread = Some(start_thread(self.handle.clone(), Arc::clone(&self.recorder))?);
@@ -180,7 +217,7 @@ impl Kept {
 
 fn listen(bell: Arc<std::os::unix::net::UnixStream>) -> io::Result<signal_hook_registry::SigId> {
     let action = move || ring(&bell, Wish::Signal);
-    // SAFETY: (FFI) ring() does only what a handler may do.
+    // SAFETY: (FFI) ring() is async-signal-safe.
     unsafe { signal_hook_registry::register(libc::SIGUSR2, action) }
 }
 
@@ -188,7 +225,7 @@ fn start_thread(handle: Handle, recorder: Arc<Recorder>) -> io::Result<thread::J
     thread::Builder::new().name("heist-trace".into()).spawn(move || keep(&handle, &recorder))
 }
 
-/// Until there are no more wishes.
+/// Writes a dump for each request until the runtime ends.
 fn keep(handle: &Handle, recorder: &Recorder) {
     let config = recorder.config();
     let mut last: [Option<Clock>; 2] = [None; 2];
@@ -211,7 +248,7 @@ fn keep(handle: &Handle, recorder: &Recorder) {
     }
 }
 
-/// Dumps for nobody who could be told of an error, or of a panic.
+/// Writes a dump that no caller waits for: errors are logged, and panics are swallowed.
 fn dump(handle: &Handle, file: &Path) {
     quietly(|| {
         let Some(subject) = handle.scheduler.trace() else { return };
@@ -226,7 +263,7 @@ impl Drop for Keeper {
         let Some(Kept { handle, recorder, thread, signal, at_exit }) = self.kept.take() else {
             return;
         };
-        // From here on it is dumped below.
+        // The last dump is written below, not at the exit of the process.
         drop(at_exit);
         signal.into_iter().for_each(|signal| _ = signal_hook_registry::unregister(signal));
         recorder.wishes().end();

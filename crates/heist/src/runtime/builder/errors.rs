@@ -1,4 +1,4 @@
-//! Why a runtime cannot be built, and what to do about it.
+//! Errors of `Builder::build`, which say what to do about them.
 
 use std::io;
 

@@ -1,10 +1,13 @@
-//! Runtimes whose clock stands still from the beginning.
+//! `Builder::start_paused`: runtimes whose clock is paused from the beginning.
 
 use super::{Builder, RuntimeFlavor};
 
 impl Builder {
-    /// Whether the clock of the runtime stands still from the beginning, as after
-    /// [`time::pause`](crate::time::pause); not so unless said otherwise. With the feature `test-util`.
+    /// Sets whether the clock of the runtime starts paused, as after
+    /// [`time::pause`](crate::time::pause). The default is `false`. This requires the feature
+    /// `test-util`.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::runtime::Builder;
@@ -13,13 +16,14 @@ impl Builder {
     /// let rt = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     /// rt.block_on(async {
     ///     let before = Instant::now();
-    ///     time::sleep(Duration::from_secs(3600)).await; // takes no time at all
+    ///     time::sleep(Duration::from_secs(3600)).await; // takes no real time
     ///     assert_eq!(before.elapsed(), Duration::from_secs(3600));
     /// });
     /// ```
     ///
     /// # Panics
-    /// If the runtime has worker threads.
+    ///
+    /// Panics if the runtime has worker threads.
     #[track_caller]
     pub fn start_paused(&mut self, is_so: bool) -> &mut Self {
         assert!(

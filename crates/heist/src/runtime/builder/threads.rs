@@ -1,4 +1,4 @@
-//! Threads of workers, and runtimes that get them from others.
+//! `Builder::build_on` and `WorkerThread`: workers that run on the user's own threads.
 
 use super::Builder;
 use crate::env::ThreadSpec;
@@ -10,14 +10,18 @@ use std::io;
 use std::thread;
 
 impl Builder {
-    /// Builds a runtime whose workers run on threads of your own, and on no others: `start` is called for each
-    /// worker, and has some thread call [`WorkerThread::run`], which returns when the runtime goes down. Dropping
-    /// the runtime does not wait for them.
+    /// Builds a runtime whose workers run on the caller's threads, and on no others.
     ///
-    /// Nobody stands in for a worker of such a runtime. One that is stuck keeps its seat, and one that waits
-    /// for a job ([`join`](fn@crate::join) and the like) runs whatever else there is to run. That is for
-    /// fork-join where the number of threads, and which, must be known; tasks of other programs are better off on an ordinary
-    /// runtime.
+    /// `start` is called once for each worker, and arranges for a thread to call
+    /// [`WorkerThread::run`], which returns when the runtime is shut down. Dropping the runtime
+    /// does not wait for these threads.
+    ///
+    /// Such a runtime has no spare workers: a worker that is stuck keeps its seat, and a worker
+    /// that waits for a job, in [`join`](fn@crate::join) for example, runs whatever else there is
+    /// to run. This is for fork-join programs that must control their threads. Use an ordinary
+    /// runtime for tasks.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::runtime::Builder;
@@ -32,10 +36,12 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// If `start` fails for a worker. Those that run already are told to end.
+    ///
+    /// Returns the error of `start`. Workers that already run are told to end.
     ///
     /// # Panics
-    /// If the builder is one for a runtime without worker threads, or with
+    ///
+    /// Panics if the builder is for a runtime without worker threads, or with
     /// [`thread_per_core`](Builder::thread_per_core).
     #[track_caller]
     pub fn build_on<F>(&mut self, mut start: F) -> io::Result<Runtime>
@@ -54,7 +60,7 @@ impl Builder {
     }
 }
 
-/// A worker that needs a thread; see [`Builder::build_on`].
+/// A worker that needs a thread to run on; see [`Builder::build_on`].
 #[must_use = "without a thread the worker does nothing"]
 pub struct WorkerThread {
     threads: ThreadSpec,
@@ -68,23 +74,43 @@ impl WorkerThread {
         WorkerThread { threads, index, worker, handle }
     }
 
-    /// The number of the worker, from 0 on.
+    /// Returns the index of the worker, starting at 0.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The runtime, which may not be complete yet.
+    /// Returns a handle to the runtime, which may still be under construction.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Runs the worker on this thread until the runtime goes down.
+    /// Runs the worker on the calling thread until the runtime is shut down.
     pub fn run(self) {
         self.run_between(|| {}, || {});
     }
 
-    /// As [`run`](Self::run), and calls `begin` before, and `end` afterwards, on the worker: they may
-    /// [`join`](fn@crate::join) and the like. They must not panic.
+    /// Runs the worker like [`run`](Self::run), and calls `begin` before it and `end` after it.
+    ///
+    /// Both are called on the worker, so they may use [`join`](fn@crate::join) and the like. They
+    /// must not panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use std::sync::mpsc;
+    ///
+    /// std::thread::scope(|threads| {
+    ///     let (sender, indices) = mpsc::channel();
+    ///     let rt = Builder::new_multi_thread().worker_threads(2).build_on(|worker| {
+    ///         let (index, sender) = (worker.index(), sender.clone());
+    ///         threads.spawn(move || worker.run_between(|| sender.send(index).unwrap(), || ()));
+    ///         Ok(())
+    ///     });
+    ///     assert_eq!(indices.iter().take(2).sum::<usize>(), 0 + 1);
+    ///     drop(rt);
+    /// });
+    /// ```
     pub fn run_between(self, begin: impl FnOnce(), end: impl FnOnce()) {
         self.threads.bind_worker(self.index);
         let _entered = context::enter(&self.handle);
@@ -93,12 +119,15 @@ impl WorkerThread {
         self.threads.stopping();
     }
 
-    /// Makes the calling thread, while it does other things, that of the worker, for the rest of its life: `join` and the
-    /// like are the runtime's from now on, and what comes to the worker is run while the thread waits in one of them, or
-    /// in [`Handle::yield_job`]. What the worker has is never freed.
+    /// Makes the calling thread the thread of this worker, for the rest of its life.
+    ///
+    /// The thread continues with other work. From now on, [`join`](fn@crate::join) and the like use
+    /// the runtime on this thread, and the worker's tasks and jobs run while the thread waits in
+    /// one of them or in [`Handle::yield_job`]. The memory of the worker is never freed.
     ///
     /// # Panics
-    /// If the thread is a worker's already.
+    ///
+    /// Panics if the calling thread is already a worker.
     #[track_caller]
     pub fn stay(self) {
         assert!(
@@ -108,7 +137,7 @@ impl WorkerThread {
         self.worker.stay_here();
     }
 
-    /// On a thread of the runtime's own.
+    /// Runs the worker on a new thread, which belongs to the runtime.
     pub(super) fn start(self) -> io::Result<thread::JoinHandle<()>> {
         let WorkerThread { threads, index, worker, handle } = self;
         threads.thread()?.spawn(move || {

@@ -1,12 +1,12 @@
-//! Runtimes that still live when the process ends: the global one always does, and so does any other if somebody calls
-//! `std::process::exit`. What they have recorded is dumped then.
+//! Dumps at the exit of the process, of runtimes that still exist then: the global runtime, and any
+//! other runtime if `std::process::exit` is called.
 
 use super::{Handle, dump};
 use std::mem;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-/// A runtime that would be dumped at the end of the process, as long as this lives.
+/// Registers a runtime to be dumped at the exit of the process, until this is dropped.
 #[derive(Debug)]
 pub(super) struct AtExit {
     number: u64,
@@ -23,8 +23,8 @@ impl AtExit {
     pub(super) fn dump(handle: Handle, file: PathBuf) -> Self {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| {
-            // If there is no room for it, runtimes that are not shut down leave no file.
-            // SAFETY: (FFI) dump_all() does not unwind, and is there until the process has ended.
+            // If registration fails, runtimes that are not shut down leave no file.
+            // SAFETY: (FFI) dump_all() does not unwind, and exists until the process has ended.
             let _ = unsafe { libc::atexit(dump_all) };
         });
         let mut living = living();
@@ -41,16 +41,16 @@ impl Drop for AtExit {
         let place = living.runtimes.iter().position(|(number, ..)| *number == self.number);
         let runtime = place.map(|place| living.runtimes.swap_remove(place));
         drop(living);
-        // Perhaps the last to know it.
+        // Outside of the lock: this may be the last handle.
         drop(runtime);
     }
 }
 
-/// Their threads go on meanwhile.
+/// Dumps all registered runtimes, whose threads continue meanwhile.
 extern "C" fn dump_all() {
     let runtimes = mem::take(&mut living().runtimes);
     runtimes.iter().for_each(|(_, handle, file)| dump(handle, file));
-    // The process ends: nothing is to be taken down any more.
+    // The process ends, so nothing needs to be shut down.
     mem::forget(runtimes);
 }
 
