@@ -85,38 +85,39 @@ pub mod runtime;
 mod scheduler;
 pub mod signal;
 mod stall;
-/// Spawning, joining and cancelling tasks.
-///
-/// A task is a future that runs on its own, in parallel with others. [`spawn`] starts one and
-/// returns a [`JoinHandle`], which can be awaited for its output.
-///
-/// | function | what it starts |
-/// |---|---|
-/// | [`spawn`] | a task, which may move between workers |
-/// | [`spawn_pinned`] | a task that stays on one worker, and need not be `Send` |
-/// | [`spawn_local`] | a task in a [`LocalSet`], on the current thread |
-/// | [`spawn_blocking`] | a closure that blocks, on a thread of its own |
-/// | [`spawn_job`] | a closure that computes, on a worker |
-/// | [`block_in_place`] | a closure that blocks, on the current thread, while a spare takes over |
-///
-/// # Examples
-///
-/// ```
-/// # #[heist::main]
-/// # async fn main() {
-/// let task = heist::task::spawn(async { 6 * 7 });
-/// assert_eq!(task.await.unwrap(), 42);
-/// # }
-/// ```
-///
-/// # Cancellation
-///
-/// [`JoinHandle::abort`] and [`AbortHandle::abort`] cancel a task: it is not polled again, its
-/// future is dropped, and its handle returns a [`JoinError`] for which
-/// [`is_cancelled`](JoinError::is_cancelled) is true. Dropping a `JoinHandle` does not cancel the
-/// task; dropping a [`JoinSet`] cancels all of its tasks. Shutting down a runtime cancels the tasks
-/// that are left.
 pub mod task {
+    //! Spawning, joining and cancelling tasks.
+    //!
+    //! A task is a future that runs on its own, in parallel with others. [`spawn`] starts one and
+    //! returns a [`JoinHandle`], which can be awaited for its output.
+    //!
+    //! | function | what it starts |
+    //! |---|---|
+    //! | [`spawn`] | a task, which may move between workers |
+    //! | [`spawn_pinned`] | a task that stays on one worker, and need not be `Send` |
+    //! | [`spawn_local`] | a task in a [`LocalSet`], on the current thread |
+    //! | [`spawn_blocking`] | a closure that blocks, on a thread of its own |
+    //! | [`spawn_job`] | a closure that computes, on a worker |
+    //! | [`block_in_place`] | a closure that blocks, on the current thread, while a spare takes over |
+    //!
+    //! # Examples
+    //!
+    //! ```
+    //! # #[heist::main]
+    //! # async fn main() {
+    //! let task = heist::task::spawn(async { 6 * 7 });
+    //! assert_eq!(task.await.unwrap(), 42);
+    //! # }
+    //! ```
+    //!
+    //! # Cancellation
+    //!
+    //! [`JoinHandle::abort`] and [`AbortHandle::abort`] cancel a task: it is not polled again, its
+    //! future is dropped, and its handle returns a [`JoinError`] for which
+    //! [`is_cancelled`](JoinError::is_cancelled) is true. Dropping a `JoinHandle` does not cancel
+    //! the task; dropping a [`JoinSet`] cancels all of its tasks. Shutting down a runtime cancels
+    //! the tasks that are left.
+
     pub use crate::forkjoin::spawn_job;
     #[doc(inline)]
     pub use crate::runtime::join_set::JoinSet;

@@ -1,15 +1,15 @@
-//! Counting what the scheduler does (M1).
+//! Counters of the scheduler (M1).
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | `worker` | what is counted for each worker |
-//! | `busy` | for how long a worker was not asleep |
-//! | `forced_yields` | which counter a thread's budget-forced yields belong to |
-//! | `stalls` | tasks that kept their worker for too long |
-//! | `histogram` | how long polls take, if the user asks for it |
+//! | `worker` | the counters of each worker |
+//! | `busy` | how long a worker was awake |
+//! | `forced_yields` | which counter the budget-forced yields of a thread belong to |
+//! | `stalls` | counters of stalls |
+//! | `histogram` | durations of polls, if the user asks for them |
 //!
 //! Nothing here decides what the scheduler does next, so loom need not see it: these are the
-//! standard library's atomics. What is public is `runtime::RuntimeMetrics`.
+//! standard library's atomics. The public view is `runtime::RuntimeMetrics`.
 
 mod busy;
 mod forced_yields;
@@ -26,8 +26,8 @@ pub(crate) use worker::{OnThread, WorkerCounters};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that one thread at a time writes, and any thread reads (M1). Adding to it is a plain
-/// load and a plain store: no read-modify-write.
+/// A counter that one thread at a time writes and any thread reads (M1). Adding is a plain load and
+/// a plain store, not a read-modify-write.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -48,7 +48,7 @@ impl Counter {
     }
 }
 
-/// A number that any thread may add to; for what is rare.
+/// A counter that any thread may add to, for rare events.
 #[derive(Debug, Default)]
 pub(crate) struct SharedCounter(AtomicU64);
 

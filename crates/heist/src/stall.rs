@@ -1,4 +1,4 @@
-//! Stalls: what is reported when a task keeps its worker for too long, and to whom.
+//! Stalls: the reports about tasks that keep their worker for too long.
 
 mod report;
 
@@ -18,10 +18,10 @@ use std::time::Duration;
 
 type OnStall = Arc<dyn Fn(&StallReport) + Send + Sync>;
 
-/// What the user has said about stalls.
+/// The user's settings for stalls.
 #[derive(Clone)]
 pub(crate) struct StallConfig {
-    /// How long a worker may be in one poll while work waits (L2). `None`: nobody looks.
+    /// How long a worker may be in one poll while work waits (L2). With `None` nothing is watched.
     pub(crate) threshold: Option<Duration>,
     pub(crate) on_stall: Option<OnStall>,
 }
@@ -33,8 +33,8 @@ impl Default for StallConfig {
 }
 
 impl StallConfig {
-    /// Tells everybody who wants to know. All of them are code of others, whose panics go no
-    /// further (T7).
+    /// Reports a stall to the log and to the hook. Both are foreign code, whose panics stay here
+    /// (T7).
     pub(crate) fn report(&self, stall: &StallReport) {
         quietly(|| event::warn_stall(stall));
         if let Some(on_stall) = &self.on_stall {

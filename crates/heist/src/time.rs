@@ -1,13 +1,15 @@
-//! Time: waiting for a moment, for a while, at most so long, again and again.
+//! Sleeps, timeouts and intervals.
 //!
-//! | function | what |
+//! | function | what it does |
 //! |---|---|
-//! | [`sleep`], [`sleep_until`] | waits |
-//! | [`timeout`], [`timeout_at`] | gives a future so much time and no more |
-//! | [`interval`], [`interval_at`] | ticks |
+//! | [`sleep`], [`sleep_until`] | waits for a duration, or until an instant |
+//! | [`timeout`], [`timeout_at`] | limits how long a future may take |
+//! | [`interval`], [`interval_at`] | ticks repeatedly with a fixed period |
 //!
-//! All of them need a runtime with [`enable_time`](crate::runtime::Builder::enable_time). They work in
-//! milliseconds: a wait may take up to one more than was asked for, never less.
+//! They need a runtime with [`enable_time`](crate::runtime::Builder::enable_time). Timers have a
+//! resolution of one millisecond: they never fire early, and up to one millisecond late.
+//!
+//! # Examples
 //!
 //! ```
 //! use heist::time::{self, Duration};
@@ -21,9 +23,9 @@
 //!
 //! # Tests
 //!
-//! With the feature `test-util` a test can stop the clock (`pause`) and move it on by itself (`advance`);
-//! and when all tasks wait for time, it jumps to when the first of them is due. So tests of what takes
-//! hours take no time, and always do the same.
+//! With the feature `test-util`, a test can stop the clock of its runtime with `pause` and move it
+//! with `advance`. While all tasks wait for timers, the stopped clock jumps to the next one. Tests
+//! of hours then take no time, and always run in the same way.
 
 pub mod error;
 mod instant;
@@ -42,11 +44,10 @@ pub use sleep::{Sleep, sleep, sleep_until};
 pub use std::time::Duration;
 pub use timeout::{Timeout, timeout, timeout_at};
 
-/// What stands for "for ever" where there has to be a number: 30 years. With more, the instants of some
-/// systems would overflow.
+/// "Forever" as a number: 30 years. Longer durations would overflow the instants of some systems.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
-/// After so long, or about for ever.
+/// The instant `duration` from now, at most 30 years away.
 fn after(duration: Duration) -> Instant {
     Instant::now() + duration.min(FAR)
 }

@@ -1,4 +1,4 @@
-//! How long polls take, if the user asks for it.
+//! Histograms of poll times.
 
 mod log;
 
@@ -9,8 +9,19 @@ use crate::env::Clock;
 use std::ops::Range;
 use std::time::Duration;
 
-/// How a histogram of poll times is divided into buckets; see
+/// Determines the buckets of the histogram of poll times; see
 /// [`Builder::metrics_poll_time_histogram_configuration`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::{HistogramConfiguration, LogHistogram};
+/// use std::time::Duration;
+///
+/// let linear = HistogramConfiguration::linear(Duration::from_micros(50), 20);
+/// let log = HistogramConfiguration::log(LogHistogram::default());
+/// # _ = (linear, log);
+/// ```
 ///
 /// [`Builder::metrics_poll_time_histogram_configuration`]:
 /// crate::runtime::Builder::metrics_poll_time_histogram_configuration
@@ -24,10 +35,11 @@ enum Scale {
 }
 
 impl HistogramConfiguration {
-    /// Buckets of the same width; the last one takes all that is longer, too.
+    /// Creates buckets of equal width. The last one also counts all longer durations.
     ///
     /// # Panics
-    /// If `bucket_width` or `num_buckets` is 0.
+    ///
+    /// Panics if `bucket_width` or `num_buckets` is 0.
     #[track_caller]
     pub fn linear(bucket_width: Duration, num_buckets: usize) -> Self {
         assert!(
@@ -38,7 +50,7 @@ impl HistogramConfiguration {
         Self(Scale::Linear { bucket_nanos: nanos(bucket_width), buckets: num_buckets })
     }
 
-    /// Buckets that grow with the time that they stand for.
+    /// Creates buckets whose width grows with the durations that they count.
     pub fn log(configuration: impl Into<LogHistogram>) -> Self {
         Self(Scale::Log(configuration.into()))
     }
@@ -50,7 +62,7 @@ impl HistogramConfiguration {
         }
     }
 
-    /// What bucket number `bucket` stands for, in nanoseconds; the last one has no end.
+    /// The range of a bucket in nanoseconds; the last one has no end.
     fn range(&self, bucket: usize) -> Range<u64> {
         let start = self.start(bucket);
         let end = if bucket + 1 < self.buckets() { self.start(bucket + 1) } else { u64::MAX };
@@ -73,14 +85,14 @@ impl HistogramConfiguration {
     }
 }
 
-/// Ten buckets of 100 µs.
+/// Ten buckets of 100 µs each.
 impl Default for HistogramConfiguration {
     fn default() -> Self {
         Self::linear(Duration::from_micros(100), 10)
     }
 }
 
-/// How many polls of a worker took how long. Reads the clock twice a poll.
+/// Counts the polls of a worker by their duration. Reads the clock twice per poll.
 #[derive(Debug)]
 pub(crate) struct Histogram {
     configuration: HistogramConfiguration,
@@ -105,7 +117,7 @@ impl Histogram {
         self.counts[self.configuration.bucket(nanos(time))].add(1);
     }
 
-    /// How many polls a bucket holds, which is one of those there are. As in range().
+    /// The number of polls in a bucket. Panics if there is no such bucket, as does range().
     pub(crate) fn count(&self, bucket: usize) -> u64 {
         self.counts[bucket].get()
     }

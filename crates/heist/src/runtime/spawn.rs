@@ -69,9 +69,10 @@ where
 /// [`spawn_job`](crate::spawn_job) for computations, which should run on the workers.
 ///
 /// There are as many blocking threads as closures need at the same time, up to
-/// [`Builder::max_blocking_threads`]. Beyond that limit closures wait for a thread; those that one
-/// thread has spawned start in that order. An idle thread is kept for
-/// [`Builder::thread_keep_alive`] and used again.
+/// [`Builder::max_blocking_threads`](super::Builder::max_blocking_threads). Beyond that limit
+/// closures wait for a thread; those that one thread has spawned start in that order. An idle
+/// thread is kept for [`Builder::thread_keep_alive`](super::Builder::thread_keep_alive) and used
+/// again.
 ///
 /// The closure runs inside the runtime but not in a task: it may call [`spawn`], and it may block
 /// in [`Handle::block_on`].

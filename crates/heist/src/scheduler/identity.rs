@@ -1,14 +1,16 @@
-//! Telling runtimes apart.
+//! The identity of a runtime.
 
 use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The identity of a runtime: unlike that of every other runtime of the process, also of those
-/// that are gone.
+/// The id of a runtime. No other runtime of the process has or had the same id.
+///
+/// # Examples
 ///
 /// ```
-/// # use heist::runtime::{Builder, Handle};
+/// use heist::runtime::{Builder, Handle};
+///
 /// let rt = Builder::new_current_thread().build().unwrap();
 /// let id = rt.block_on(async { Handle::current().id() });
 /// assert_eq!(id, rt.handle().id());

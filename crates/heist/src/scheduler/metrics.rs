@@ -7,18 +7,20 @@ use crate::task::Id;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-/// What a worker does at this moment.
+/// What a worker is doing at a given moment; see
+/// [`RuntimeMetrics::worker_state`](crate::runtime::RuntimeMetrics::worker_state).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WorkerState {
-    /// It sits on a seat and runs a task or a job.
+    /// It has its seat and runs a task or a job.
     Busy,
-    /// It sits on a seat and looks for something to run.
+    /// It has its seat and searches for something to run.
     Idle,
-    /// It sleeps: on its seat, or until it gets that back. Or it is on no thread.
+    /// It sleeps, either because there is nothing to do or until it gets its seat back. Also the
+    /// state of a worker that no thread runs.
     Parked,
-    /// It is in the middle of something and has no seat: it was stuck and another has the seat, or
-    /// it has stepped aside, as in [`block_in_place`](crate::task::block_in_place).
+    /// It is in the middle of a poll without its seat: it was stuck and the seat was lent, or it
+    /// has stepped aside to block, as in [`block_in_place`](crate::task::block_in_place).
     Blocked,
 }
 

@@ -30,11 +30,12 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Whether a runtime has threads of its own.
+/// Whether a runtime has worker threads; see
+/// [`Handle::runtime_flavor`](crate::runtime::Handle::runtime_flavor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuntimeFlavor {
-    /// Tasks run on the thread that waits in `block_on`.
+    /// Tasks run on the thread that is in `block_on`.
     CurrentThread,
     /// Tasks run on worker threads.
     MultiThread,

@@ -1,4 +1,4 @@
-//! What is known about one stall.
+//! The report about one stall.
 
 use crate::env::{Activity, Probe, SystemCall};
 use crate::task::{self, Id};
@@ -7,32 +7,36 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A task has kept its worker for longer than
-/// [`Builder::stall_threshold`](crate::runtime::Builder::stall_threshold), while others waited to
-/// be run. What [`Builder::on_stall`](crate::runtime::Builder::on_stall) is given.
+/// A report that a task has kept its worker for longer than
+/// [`Builder::stall_threshold`](crate::runtime::Builder::stall_threshold) while others waited to
+/// run.
 ///
-/// Its `Display` is one sentence, for a log:
+/// [`Builder::on_stall`](crate::runtime::Builder::on_stall) receives it. `Display` gives one
+/// sentence for a log:
 ///
 /// ```text
 /// task "reader" (spawned at src/main.rs:10:5) has kept worker 1 (thread heist-worker) for 12 ms, blocked in futex; 3 tasks waited in its queues, 2 in the inject queue
 /// ```
 ///
+/// # Examples
+///
 /// ```
 /// use heist::runtime::{Builder, StallCause};
 ///
-/// let mut builder = Builder::new_multi_thread();
-/// builder.worker_threads(2).on_stall(|stall| {
-///     eprintln!("{stall}");
-///     if stall.cause() == StallCause::Burning && stall.duration().as_secs() >= 1 {
-///         eprintln!("split the work of the task that is spawned at {:?}", stall.spawned_at());
-///     }
-/// });
-/// let runtime = builder.build().unwrap();
-/// # drop(runtime);
+/// let rt = Builder::new_multi_thread()
+///     .on_stall(|stall| {
+///         eprintln!("{stall}");
+///         if stall.cause() == StallCause::Burning && stall.duration().as_secs() >= 1 {
+///             eprintln!("split the work of the task spawned at {:?}", stall.spawned_at());
+///         }
+///     })
+///     .build()
+///     .unwrap();
+/// assert_eq!(rt.metrics().stall_count(), 0);
 /// ```
 #[derive(Debug, Clone)]
 pub struct StallReport {
-    /// `None` if what the worker is stuck in is no task.
+    /// `None` if the worker is stuck in something else than a task.
     pub(crate) task: Option<StuckTask>,
     pub(crate) worker: usize,
     pub(crate) thread_name: Arc<str>,
@@ -43,7 +47,7 @@ pub struct StallReport {
     pub(crate) lost_seat: bool,
 }
 
-/// Which task it is. Copies: the task itself may end, and be freed, at any time.
+/// Which task it is. These are copies, because the task may end and be freed at any time.
 #[derive(Debug, Clone)]
 pub(crate) struct StuckTask {
     id: Id,
@@ -52,63 +56,66 @@ pub(crate) struct StuckTask {
 }
 
 impl StuckTask {
-    /// With its name, if it has one and has not been freed.
+    /// Looks up the task's name, which is known if the task has one and has not been freed.
     pub(crate) fn new(id: Id, spawned_at: &'static Location<'static>) -> Self {
         StuckTask { id, name: task::name_of(id), spawned_at }
     }
 }
 
 impl StallReport {
-    /// The task's id; `None` if the worker is stuck in something else, a callback of the builder
-    /// for instance.
+    /// Returns the id of the task, or `None` if the worker is stuck in something else, such as a
+    /// callback of the builder.
     pub fn task_id(&self) -> Option<Id> {
         self.task.as_ref().map(|task| task.id)
     }
 
-    /// The task's name, if it was spawned with one; see [`task::Builder`].
+    /// Returns the name of the task, if it was spawned with one; see [`task::Builder`].
     pub fn task_name(&self) -> Option<&str> {
         self.task.as_ref()?.name.as_deref()
     }
 
-    /// Where the task was spawned.
+    /// Returns where the task was spawned.
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.task.as_ref().map(|task| task.spawned_at)
     }
 
-    /// The worker that is stuck: a number as in
+    /// Returns the index of the stuck worker, as in
     /// [`RuntimeMetrics`](crate::runtime::RuntimeMetrics).
     pub fn worker(&self) -> usize {
         self.worker
     }
 
-    /// The name of the worker's thread.
+    /// Returns the name of the worker's thread.
     pub fn thread_name(&self) -> &str {
         &self.thread_name
     }
 
-    /// For how long the worker has been in this poll: so far, or in all if it
-    /// [is over](Self::is_over).
+    /// Returns how long the worker has been in this poll: so far, or in total if it [is
+    /// over](Self::is_over).
     pub fn duration(&self) -> Duration {
         self.duration
     }
 
-    /// Whether the worker has come back.
+    /// Returns whether the worker has returned from the poll.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// What keeps the worker.
+    /// Returns what keeps the worker.
     pub fn cause(&self) -> StallCause {
         self.cause
     }
 
-    /// How many tasks waited to be run meanwhile.
+    /// Returns how many tasks waited to run meanwhile.
     pub fn waiting(&self) -> Waiting {
         self.waiting
     }
 
-    /// Whether the worker's seat was taken from it, for a spare worker that runs what waits, if one
-    /// can be had ([`spare_shortage_count`](crate::runtime::RuntimeMetrics::spare_shortage_count)).
+    /// Returns whether the worker's seat was lent to a spare worker, which runs the tasks that
+    /// wait.
+    ///
+    /// There may be no spare worker to take it; see
+    /// [`spare_shortage_count`](crate::runtime::RuntimeMetrics::spare_shortage_count).
     pub fn lost_seat(&self) -> bool {
         self.lost_seat
     }
@@ -118,19 +125,19 @@ impl StallReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StallCause {
-    /// It waits for something, and leaves its core to others.
+    /// It waits for something and does not use its core.
     Blocked {
-        /// The system call that it waits in, where that is known.
+        /// The system call in which it waits, if known.
         system_call: Option<SystemCall>,
     },
     /// It computes.
     Burning,
-    /// The system does not tell. Only Linux does, with `/proc` in place.
+    /// The system does not tell. On Linux this requires `/proc`; other systems are not supported.
     Unknown,
 }
 
 impl StallCause {
-    /// For a thread that was found to be doing this.
+    /// The cause that corresponds to the activity of `thread`.
     pub(crate) fn of(activity: Activity, thread: &Probe) -> Self {
         match activity {
             Activity::Blocked => StallCause::Blocked { system_call: thread.system_call() },
@@ -140,19 +147,19 @@ impl StallCause {
     }
 }
 
-/// How many tasks waited to be run while a worker was stuck.
+/// The number of tasks that waited to run while a worker was stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Waiting {
-    /// In the inject queue.
+    /// Tasks in the inject queue.
     pub injected: usize,
-    /// In the queues of the worker that is stuck.
+    /// Tasks in the queues of the stuck worker.
     pub queued: usize,
-    /// In the queues of other workers.
+    /// Tasks in the queues of other workers.
     pub elsewhere: usize,
 }
 
-/// One sentence, on one line.
+/// Formats the report as one sentence on one line.
 impl fmt::Display for StallReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.task {
@@ -182,7 +189,7 @@ impl fmt::Display for StallReport {
     }
 }
 
-/// As it stands in the sentence of a [`StallReport`].
+/// Formats the cause as in the sentence of a [`StallReport`].
 impl fmt::Display for StallCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -194,7 +201,7 @@ impl fmt::Display for StallCause {
     }
 }
 
-/// As it stands in the sentence of a [`StallReport`]: what is 0 is left out.
+/// Formats the numbers as in the sentence of a [`StallReport`], without those that are 0.
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let places = [
@@ -212,7 +219,7 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// A duration as people say it.
+/// A duration in a unit that suits its size.
 struct Rounded(Duration);
 
 impl fmt::Display for Rounded {

@@ -1,14 +1,15 @@
-//! Cooperative scheduling: a task that always finds something ready lets others go first (W9).
+//! Cooperative scheduling: a task whose operations are always ready still lets other tasks run
+//! (W9).
 //!
-//! A worker polls one task at a time, and a task that never waits would keep its worker. So each
-//! poll begins with a budget of 128 units. Every operation of heist that completes takes one. When
-//! none are left, operations return `Pending` though they could go on, and wake their task at
-//! once: it goes to the end of the queue, and comes back with a new budget.
+//! A worker polls one task at a time, so a task that never waits would keep its worker. Therefore
+//! each poll has a budget of 128 units. Every operation of heist that completes takes one unit.
+//! When the budget is used up, operations return `Pending` although they could complete, and wake
+//! their task: it moves to the end of the queue and continues with a new budget.
 //!
-//! Channels and I/O helpers from the tokio crate do not take part; see [`sync`](crate::sync).
+//! Channels and I/O helpers of the tokio crate do not take part; see [`sync`](crate::sync).
 //!
-//! Code of your own takes part with [`consume_budget`], [`cooperative`] or [`poll_proceed`], and
-//! gets out of it with [`unconstrained`].
+//! Your own code can take part with [`consume_budget`], [`cooperative`] or [`poll_proceed`], and
+//! opt out with [`unconstrained`].
 
 use crate::metrics;
 use crate::trace::{self, Resource};
@@ -21,16 +22,16 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// How many units a poll may still take.
+/// The number of units that the current poll may still take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Budget(u8);
 
 impl Budget {
-    /// What a poll begins with (W9).
+    /// The budget at the beginning of a poll (W9).
     const FRESH: Budget = Budget(128);
-    /// Outside of polls, and where nobody counts.
+    /// Outside of polls, and in `unconstrained`.
     const UNLIMITED: Budget = Budget(u8::MAX);
-    /// None is left, and the poll has been told so: it is being cut short.
+    /// Used up, and an operation has been told so: the poll is being cut short.
     const CUT_SHORT: Budget = Budget(u8::MAX - 1);
 }
 
@@ -46,14 +47,14 @@ fn set(budget: Budget) {
     BUDGET.with(|now| now.set(budget));
 }
 
-/// Calls `poll` with the whole budget of a poll (W9). Goes around every poll of a task, and of
-/// the future of a `block_on`.
+/// Calls `poll` with a fresh budget (W9). Every poll of a task, and of the future of a `block_on`,
+/// happens inside of this.
 #[inline]
 pub(crate) fn with_fresh_budget<R>(poll: impl FnOnce() -> R) -> R {
     with_budget(Budget::FRESH, poll)
 }
 
-/// Calls `f` without a budget: for code that may wait in place, so that yielding is no use.
+/// Calls `f` without a budget: for code that may block, where yielding is of no use.
 #[inline]
 pub(crate) fn with_no_budget<R>(f: impl FnOnce() -> R) -> R {
     with_budget(Budget::UNLIMITED, f)
@@ -71,30 +72,38 @@ fn with_budget<R>(budget: Budget, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Whether the running task has budget left. `true` outside of tasks.
+/// Returns whether the current task has budget left. Outside of tasks it returns `true`.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::task::coop;
 ///
-/// # heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap().block_on(async {
-/// # heist::spawn(async {
-/// assert!(coop::has_budget_remaining());
-/// coop::consume_budget().await;
-/// assert!(coop::has_budget_remaining());
-/// # }).await.unwrap();
-/// # });
+/// # #[heist::main]
+/// # async fn main() {
+/// heist::spawn(async {
+///     assert!(coop::has_budget_remaining());
+///     coop::consume_budget().await;
+///     assert!(coop::has_budget_remaining());
+/// })
+/// .await
+/// .unwrap();
+/// # }
 /// ```
 #[inline]
 pub fn has_budget_remaining() -> bool {
     !matches!(get(), Budget(0) | Budget::CUT_SHORT)
 }
 
-/// Takes one unit of the running task's budget; if there is none left, lets others go first.
+/// Takes one unit of the task's budget, and yields to other tasks if there is none left.
 ///
-/// For loops that compute and have no other reason to wait.
+/// Call this in loops that compute and have no other reason to wait.
+///
+/// # Examples
 ///
 /// ```
-/// # use heist::task::coop;
+/// use heist::task::coop;
+///
 /// async fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
 ///     let mut sum = 0;
 ///     for number in numbers {
@@ -103,9 +112,16 @@ pub fn has_budget_remaining() -> bool {
 ///     }
 ///     sum
 /// }
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # assert_eq!(rt.block_on(rt.spawn(sum(0..1000))).unwrap(), 499_500);
+///
+/// # #[heist::main]
+/// # async fn main() {
+/// assert_eq!(heist::spawn(sum(0..1000)).await.unwrap(), 499_500);
+/// # }
 /// ```
+///
+/// # Cancel safety
+///
+/// This function is cancel safe.
 pub async fn consume_budget() {
     poll_fn(|cx| {
         ready!(poll_proceed(cx)).made_progress();
@@ -114,18 +130,21 @@ pub async fn consume_budget() {
     .await;
 }
 
-/// Takes one unit of the running task's budget. If there is none left the task is woken, and is
-/// to return `Pending`: it will be polled again with a new budget.
+/// Takes one unit of the task's budget, in a `poll` function.
 ///
-/// The unit is given back when what is returned here is dropped, unless
-/// [`made_progress`](RestoreOnPending::made_progress) was called: waiting costs nothing. The
-/// budget is put back to what it was before the call; what was taken in between is forgotten.
+/// If no budget is left this returns `Pending` and wakes the task; return `Pending` then. The unit
+/// is given back when the returned guard is dropped, unless
+/// [`made_progress`](RestoreOnPending::made_progress) was called, so that waiting costs nothing.
+/// The guard restores the budget from before the call; units taken in between are given back as
+/// well.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::task::coop;
 /// use std::task::{Context, Poll, ready};
 ///
-/// /// A source that would never let go of its worker, made cooperative.
+/// /// A source that is always ready, made cooperative.
 /// struct Endless(u64);
 ///
 /// impl Endless {
@@ -136,21 +155,21 @@ pub async fn consume_budget() {
 ///         Poll::Ready(self.0)
 ///     }
 /// }
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # let mut endless = Endless(0);
-/// # let third = async move {
-/// #     for _ in 0..2 { std::future::poll_fn(|cx| endless.poll_next(cx)).await; }
-/// #     std::future::poll_fn(|cx| endless.poll_next(cx)).await
-/// # };
-/// # assert_eq!(rt.block_on(rt.spawn(third)).unwrap(), 3);
+///
+/// # #[heist::main]
+/// # async fn main() {
+/// let mut endless = Endless(0);
+/// let mut next = async || std::future::poll_fn(|cx| endless.poll_next(cx)).await;
+/// assert_eq!((next().await, next().await), (1, 2));
+/// # }
 /// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     poll_proceed_with(cx, || Resource::Other)
 }
 
-/// As [`poll_proceed`]. If there is no budget left, the trace says what the unit was wanted for;
-/// `resource` is called only then.
+/// [`poll_proceed`] for an operation on `resource`, which is called and recorded in the trace if no
+/// budget is left.
 #[inline]
 pub(crate) fn poll_proceed_with(
     cx: &mut Context<'_>,
@@ -165,7 +184,7 @@ pub(crate) fn poll_proceed_with(
     Poll::Ready(RestoreOnPending { before: Cell::new(before), _thread: PhantomData })
 }
 
-/// A poll that is cut short counts once (M1), however many of its operations are.
+/// Counts a poll that is cut short once (M1), even if several of its operations are.
 #[cold]
 fn cut_short(
     before: Budget,
@@ -184,17 +203,17 @@ fn cut_short(
     Poll::Pending
 }
 
-/// A unit of budget that was taken by [`poll_proceed`], and goes back unless it was put to use.
+/// A unit of budget taken by [`poll_proceed`], given back on drop unless progress was made.
 #[must_use = "the unit is given back when this is dropped; call made_progress to spend it"]
 pub struct RestoreOnPending {
-    /// UNLIMITED if there is nothing to give back.
+    /// `UNLIMITED` if there is nothing to give back.
     before: Cell<Budget>,
-    /// The budget is its thread's.
+    /// The budget belongs to this thread.
     _thread: PhantomData<*mut ()>,
 }
 
 impl RestoreOnPending {
-    /// The operation has completed: the unit is spent.
+    /// Reports that the operation has completed: the unit is not given back.
     #[inline]
     pub fn made_progress(&self) {
         self.before.set(Budget::UNLIMITED);
@@ -217,18 +236,22 @@ impl fmt::Debug for RestoreOnPending {
     }
 }
 
-/// Makes a future take a unit of budget when it completes, and yield when there is none left.
+/// Makes a future take a unit of budget when it completes, and yield while there is none left.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::task::coop;
 ///
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # rt.block_on(rt.spawn(async {
-/// for _ in 0..1000 {
-///     // Ready at once, a thousand times; the others still get their turn.
-///     coop::cooperative(std::future::ready(())).await;
+/// # #[heist::main]
+/// # async fn main() {
+/// let mut sum = 0;
+/// for n in 0..1000 {
+///     // Always ready, but other tasks still run in between.
+///     sum += coop::cooperative(std::future::ready(n)).await;
 /// }
-/// # })).unwrap();
+/// assert_eq!(sum, 499_500);
+/// # }
 /// ```
 #[inline]
 pub fn cooperative<F: Future>(fut: F) -> Coop<F> {
@@ -236,7 +259,7 @@ pub fn cooperative<F: Future>(fut: F) -> Coop<F> {
 }
 
 pin_project! {
-    /// The future that [`cooperative`] makes.
+    /// The future returned by [`cooperative`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Coop<F: Future> {
@@ -256,23 +279,26 @@ impl<F: Future> Future for Coop<F> {
     }
 }
 
-/// Takes the budget off a future: what it does is never cut short to let others go first.
+/// Removes the budget from a future: its operations never yield to other tasks.
 ///
-/// It may then keep its worker for as long as it finds something ready. Use it where yielding
-/// would be wrong, not where it is slow.
+/// The future may then keep its worker as long as its operations are ready. Use this where yielding
+/// would be wrong, not where it is merely slow.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::task::coop;
 ///
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # rt.block_on(rt.spawn(async {
-/// coop::unconstrained(async {
+/// # #[heist::main]
+/// # async fn main() {
+/// let left = coop::unconstrained(async {
 ///     for _ in 0..1000 {
 ///         coop::consume_budget().await; // never yields here
 ///     }
-/// })
-/// .await;
-/// # })).unwrap();
+///     coop::has_budget_remaining()
+/// });
+/// assert!(left.await);
+/// # }
 /// ```
 #[inline]
 pub fn unconstrained<F>(inner: F) -> Unconstrained<F> {
@@ -280,7 +306,7 @@ pub fn unconstrained<F>(inner: F) -> Unconstrained<F> {
 }
 
 pin_project! {
-    /// The future that [`unconstrained`] makes.
+    /// The future returned by [`unconstrained`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Unconstrained<F> {

@@ -1,4 +1,4 @@
-//! Why a task has no output.
+//! `JoinError`: why a task has no output.
 
 use super::Id;
 use std::any::Any;
@@ -6,22 +6,35 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// A task ended without an output: it panicked, or it was cancelled.
+/// The error of a task that ended without an output: it panicked or was cancelled.
 ///
-/// A closure of [`spawn_blocking`](super::spawn_blocking) for which no thread can be started is
-/// cancelled, too; then [`source`](std::error::Error::source) is the [`io::Error`] that says why.
+/// A closure of [`spawn_blocking`](crate::task::spawn_blocking) for which no thread can be started is
+/// also cancelled; its [`source`](std::error::Error::source) is then the [`io::Error`] that says
+/// why.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main]
+/// # async fn main() {
+/// let task = heist::spawn(async { panic!("out of {}", "luck") });
+/// let error = task.await.unwrap_err();
+/// assert!(error.is_panic());
+/// assert!(error.to_string().ends_with("panicked with message \"out of luck\""));
+/// # }
+/// ```
 pub struct JoinError {
     id: Id,
-    /// A plain cancellation if there is none. In a box, because every task has room for its error.
+    /// `None` for a plain cancellation. Boxed, because every task has space for its error.
     cause: Option<Box<Cause>>,
 }
 
 const _: () = assert!(size_of::<Result<(), JoinError>>() == 16, "room that every task has");
 
 enum Cause {
-    /// A cancellation, because there is no thread for a blocking closure.
+    /// A cancellation because there is no thread for a blocking closure.
     NoThread(Arc<io::Error>),
-    /// In a mutex, so that the error can be shared between threads though the payload cannot.
+    /// In a mutex, so that the error is `Sync` although the payload is not.
     Panic(Mutex<Box<dyn Any + Send + 'static>>),
 }
 
@@ -38,21 +51,43 @@ impl JoinError {
         JoinError { id, cause: Some(Box::new(Cause::Panic(Mutex::new(payload)))) }
     }
 
-    /// Whether the task was cancelled: by `abort`, because its runtime went down, or because no
-    /// thread could be started for it.
+    /// Returns whether the task was cancelled: by `abort`, by the shutdown of its runtime, or
+    /// because no thread could be started for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let task = heist::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # }
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         !self.is_panic()
     }
 
-    /// Whether the task panicked.
+    /// Returns whether the task panicked.
     pub fn is_panic(&self) -> bool {
         matches!(self.cause.as_deref(), Some(Cause::Panic(_)))
     }
 
-    /// What the task panicked with.
+    /// Returns the payload of the task's panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let error = heist::spawn(async { panic!("boom") }).await.unwrap_err();
+    /// assert_eq!(*error.into_panic().downcast::<&str>().unwrap(), "boom");
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the task did not panic; ask [`is_panic`](Self::is_panic) first, or use
+    ///
+    /// Panics if the task did not panic. Check [`is_panic`](Self::is_panic) first, or use
     /// [`try_into_panic`](Self::try_into_panic).
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
@@ -62,10 +97,23 @@ impl JoinError {
         )
     }
 
-    /// What the task panicked with, or the error itself if it did not.
+    /// Returns the payload of the task's panic, or the error itself if the task did not panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let task = heist::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// let error = task.await.unwrap_err();
+    /// assert!(error.try_into_panic().is_err()); // cancelled
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// The error itself if the task was cancelled.
+    ///
+    /// Returns the error itself if the task was cancelled.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
         let id = self.id;
         match self.cause.map(|cause| *cause) {
@@ -77,12 +125,12 @@ impl JoinError {
         }
     }
 
-    /// Which task it was.
+    /// Returns the id of the task.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// The message of a panic, if it was a string as it usually is.
+    /// Calls `f` with the message of the panic, if its payload is a string.
     fn with_message<R>(&self, f: impl FnOnce(Option<&str>) -> R) -> R {
         let Some(Cause::Panic(payload)) = self.cause.as_deref() else { return f(None) };
         let payload = payload.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

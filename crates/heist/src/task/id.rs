@@ -6,12 +6,23 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The identity of a task: unlike that of every other task of the process, also of those that
-/// have ended.
+/// The id of a task. No other task of the process has or had the same id.
+///
+/// Ids are ordered, but not in the order in which tasks were spawned.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main]
+/// # async fn main() {
+/// let (one, other) = (heist::spawn(async {}), heist::spawn(async {}));
+/// assert_ne!(one.id(), other.id());
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 
-/// Each thread takes ids in blocks, so that spawning threads do not meet at one counter.
+/// Number of ids that a thread takes at a time, so that spawning threads rarely share the counter.
 pub(super) const BLOCK: u64 = 1024;
 
 impl Id {
@@ -23,14 +34,14 @@ impl Id {
         }
         let mut id = NEXT.get();
         if id % BLOCK == 0 {
-            // Relaxed: uniqueness is all that is asked of it.
+            // Relaxed: the ids only have to be unique.
             id = BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK;
         }
         NEXT.set(id + 1);
         Id(NonZeroU64::MIN.saturating_add(id))
     }
 
-    /// For places that hold a number: an atomic that another thread reads.
+    /// The id as a number, for places such as atomics.
     #[inline(always)]
     pub(crate) fn number(self) -> NonZeroU64 {
         self.0
@@ -47,7 +58,11 @@ thread_local! {
     static RUNNING: Cell<Option<Id>> = Cell::new(None);
 }
 
-/// The id of the running task: while its future is polled, and while future or output are dropped.
+/// Returns the id of the task that runs on the calling thread.
+///
+/// It is available while the task's future is polled, and while its future or output is dropped.
+///
+/// # Examples
 ///
 /// ```
 /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
@@ -57,18 +72,28 @@ thread_local! {
 /// ```
 ///
 /// # Panics
-/// If it is called outside of a task, the future of `block_on` included; see [`try_id`].
+///
+/// Panics outside of a task, including in the future of `block_on`; see [`try_id`].
 #[track_caller]
 pub fn id() -> Id {
     try_id().expect("task::id: no task runs on this thread; use try_id to ask whether one does")
 }
 
-/// The id of the running task, if there is one.
+/// Returns the id of the task that runs on the calling thread, or `None` outside of a task.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(heist::task::try_id(), None);
+/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// let inside = rt.block_on(rt.spawn(async { heist::task::try_id() })).unwrap();
+/// assert!(inside.is_some());
+/// ```
 pub fn try_id() -> Option<Id> {
     RUNNING.with(Cell::get)
 }
 
-/// Makes a task the one that runs on this thread, for as long as this lives.
+/// A guard: `task` is the task that runs on this thread.
 pub(super) struct Running {
     outer: Option<Id>,
 }

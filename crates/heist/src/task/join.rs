@@ -1,4 +1,4 @@
-//! The handles that outlive a spawn.
+//! `JoinHandle` and `AbortHandle`.
 
 use super::cell::RawTask;
 use super::{Id, JoinError, coop};
@@ -11,12 +11,37 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker, ready};
 
-/// Waits for a task. Dropping it detaches the task, which goes on.
+/// A handle to a task, which can be awaited for the task's output. Dropping it detaches the task.
+///
+/// A detached task continues to run; its output is dropped. (A [`JobHandle`](crate::JobHandle), by
+/// contrast, cancels its job when it is dropped.)
+///
+/// Awaiting the handle gives a [`JoinError`] if the task panicked or was cancelled.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main]
+/// # async fn main() {
+/// let task = heist::spawn(async { 6 * 7 });
+/// assert_eq!(task.await.unwrap(), 42);
+///
+/// let panics = heist::spawn(async { panic!("boom") });
+/// assert!(panics.await.unwrap_err().is_panic());
+/// # }
+/// ```
+///
+/// A handle is `Send` only if the output is:
 ///
 /// ```compile_fail,E0277
 /// fn needs_send<T: Send>() {}
 /// needs_send::<heist::task::JoinHandle<std::rc::Rc<()>>>();
 /// ```
+///
+/// # Cancel safety
+///
+/// Awaiting `&mut JoinHandle` is cancel safe: if another branch of `select!` completes first, the
+/// task continues, and the handle can be awaited again.
 pub struct JoinHandle<T> {
     task: RawTask,
     output: PhantomData<T>,
@@ -38,7 +63,7 @@ impl<T> JoinHandle<T> {
         JoinHandle { task, output: PhantomData }
     }
 
-    /// The output if there is one; else leaves `waker` to be woken once there is. Asks no budget.
+    /// Returns the output, or registers `waker` to be woken when there is one. Takes no budget.
     pub(crate) fn poll_output(&mut self, waker: &Waker) -> Poll<Result<T, JoinError>> {
         let mut output = Poll::Pending;
         // SAFETY: (T5) this is the task's join handle, and T its output.
@@ -46,24 +71,71 @@ impl<T> JoinHandle<T> {
         output
     }
 
-    /// Cancels the task at its next chance: if it waits, soon; if it runs, when its poll returns.
-    /// A task that ends first has ended. Awaiting the handle tells which (T6).
+    /// Aborts the task: a waiting task is cancelled, a running one when its current poll returns.
+    ///
+    /// A task that completes first keeps its output. Awaiting the handle tells which was the case
+    /// (T6). A blocking closure that has started is not stopped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let task = heist::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # }
+    /// ```
     pub fn abort(&self) {
         self.task.abort();
     }
 
-    /// A handle that can do nothing but abort.
+    /// Returns a handle that can abort the task but not wait for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let task = heist::spawn(std::future::pending::<()>());
+    /// let abort = task.abort_handle();
+    /// abort.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # }
+    /// ```
     pub fn abort_handle(&self) -> AbortHandle {
         self.task.add_ref();
         AbortHandle { task: self.task }
     }
 
-    /// Whether the task has ended.
+    /// Returns whether the task has ended, by completing, panicking or being cancelled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let task = heist::spawn(std::future::pending::<()>());
+    /// assert!(!task.is_finished());
+    /// # task.abort();
+    /// # }
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.task.header().state.load().is_complete()
     }
 
-    /// Which task it is.
+    /// Returns the id of the task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// let task = heist::spawn(async { heist::task::id() });
+    /// let id = task.id();
+    /// assert_eq!(task.await.unwrap(), id);
+    /// # }
+    /// ```
     pub fn id(&self) -> Id {
         self.task.header().id
     }
@@ -93,7 +165,26 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// Aborts a task, without a right to its output.
+/// A handle that can abort a task but not wait for it.
+///
+/// [`JoinHandle::abort_handle`] and the methods of [`JoinSet`](crate::task::JoinSet) return one. It
+/// does not keep the task alive, and dropping it has no effect.
+///
+/// # Examples
+///
+/// ```
+/// use heist::task::JoinSet;
+///
+/// # #[heist::main]
+/// # async fn main() {
+/// let mut set = JoinSet::new();
+/// let first = set.spawn(std::future::pending::<&str>());
+/// set.spawn(async { "second" });
+/// first.abort();
+/// let results = [set.join_next().await.unwrap(), set.join_next().await.unwrap()];
+/// assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+/// # }
+/// ```
 pub struct AbortHandle {
     task: RawTask,
 }
@@ -107,17 +198,17 @@ impl UnwindSafe for AbortHandle {}
 impl RefUnwindSafe for AbortHandle {}
 
 impl AbortHandle {
-    /// As [`JoinHandle::abort`].
+    /// Aborts the task; see [`JoinHandle::abort`].
     pub fn abort(&self) {
         self.task.abort();
     }
 
-    /// Whether the task has ended.
+    /// Returns whether the task has ended, by completing, panicking or being cancelled.
     pub fn is_finished(&self) -> bool {
         self.task.header().state.load().is_complete()
     }
 
-    /// Which task it is.
+    /// Returns the id of the task.
     pub fn id(&self) -> Id {
         self.task.header().id
     }

@@ -1,23 +1,25 @@
-//! Runnable tasks in a row.
+//! A queue of runnable tasks.
 
 use super::{Notified, Schedule};
 use std::collections::VecDeque;
 use std::mem;
 
-/// How many tasks a page has: half a ring, and the one that did not fit into it, which come at once if a lot does.
+/// Number of tasks on a page: half a ring and the task that did not fit into it, which is what an
+/// overflow moves.
 const PAGE: usize = if cfg!(test) { 4 } else { 129 };
 
-/// Runnable tasks, first in first out.
+/// A first-in, first-out queue of runnable tasks.
 ///
-/// They lie on pages and are not linked through their headers: who takes a hundred of them, to run them one after the
-/// other, need not wait for the memory of each before it knows the next. And a long list does not move when it grows.
+/// Tasks are stored on pages instead of being linked through their headers, so that a worker that
+/// takes a hundred of them need not wait for the memory of each one to find the next. A long queue
+/// does not move when it grows.
 pub(crate) struct TaskList<S: Schedule> {
-    /// Where tasks are popped. When it is empty the next page takes its place, and it becomes the last one if that was all
-    /// there was: a short list has two pages, in turns.
+    /// Tasks are popped here. When it is empty the next page replaces it, or the last one if there
+    /// is no other, so a short queue uses two pages in turns.
     first: Page<S>,
-    /// Those in between; none is empty.
+    /// The pages in between, none of which is empty.
     full: VecDeque<Page<S>>,
-    /// Where tasks are pushed.
+    /// Tasks are pushed here.
     last: Page<S>,
     len: usize,
 }
@@ -65,7 +67,7 @@ impl<S: Schedule> TaskList<S> {
         }
     }
 
-    /// Moves everything of `other` to the end of this list.
+    /// Moves all tasks of `other` to the end of this queue.
     pub(crate) fn append(&mut self, other: &mut TaskList<S>) {
         if self.len == 0 {
             return mem::swap(self, other);

@@ -1,4 +1,4 @@
-//! Task-locals: values that go with a future, from thread to thread.
+//! Task-locals: values that belong to a future and follow it from thread to thread.
 
 use pin_project_lite::pin_project;
 use std::cell::RefCell;
@@ -9,19 +9,22 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread;
 
-/// Declares task-locals, each a [`LocalKey`](crate::task::LocalKey).
+/// Declares task-locals, each of which is a [`LocalKey`](crate::task::LocalKey).
 ///
-/// Any number of `static` items without a value, with their attributes and visibility:
+/// It takes any number of `static` items without a value, with their attributes and visibility.
+///
+/// # Examples
 ///
 /// ```
 /// heist::task_local! {
-///     /// Whose request it is.
+///     /// The user whose request is being served.
 ///     pub static USER: String;
 ///
 ///     static DEPTH: u32;
 /// }
-/// # DEPTH.sync_scope(1, || assert_eq!(DEPTH.get(), 1));
-/// # assert!(USER.try_with(|_| ()).is_err());
+///
+/// DEPTH.sync_scope(1, || assert_eq!(DEPTH.get(), 1));
+/// assert!(USER.try_with(|_| ()).is_err());
 /// ```
 #[macro_export]
 macro_rules! task_local {
@@ -39,20 +42,22 @@ macro_rules! task_local {
     };
 }
 
-/// The key of a task-local; declared by [`task_local!`](crate::task_local).
+/// The key of a task-local, declared by [`task_local!`](crate::task_local).
 ///
-/// There is no value until [`scope`](Self::scope) gives one to a future, which sees it wherever it
-/// runs. Tasks that the future spawns do not see it, unless the future runs them itself, inside of
-/// its own poll: as a nested [`LocalSet`](super::LocalSet) does, or a `block_on` of a runtime
-/// without worker threads.
+/// [`scope`](Self::scope) gives the key a value for the duration of a future, which sees the value
+/// on whatever thread it runs. Outside of a scope there is no value. Tasks that the future spawns
+/// do not inherit the value, unless they run inside the future's own polls, as in a nested
+/// [`LocalSet`](crate::task::LocalSet).
+///
+/// # Examples
 ///
 /// ```
 /// heist::task_local! {
 ///     static REQUEST: u32;
 /// }
 ///
-/// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-/// # rt.block_on(async {
+/// # #[heist::main]
+/// # async fn main() {
 /// REQUEST
 ///     .scope(1, async {
 ///         heist::task::yield_now().await;
@@ -61,8 +66,8 @@ macro_rules! task_local {
 ///         assert_eq!(REQUEST.get(), 1);
 ///     })
 ///     .await;
-/// # });
 /// assert!(REQUEST.try_get().is_err());
+/// # }
 /// ```
 pub struct LocalKey<T: 'static> {
     /// The value, while the future that it belongs to is polled on the thread.
@@ -75,11 +80,27 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { inner }
     }
 
-    /// Gives a value to a future: whatever it calls, until it is done, sees it. The value is
-    /// dropped with the future that is returned.
+    /// Sets a value for the duration of a future.
+    ///
+    /// The future and everything that it calls see the value. The value is dropped with the
+    /// returned future, unless [`TaskLocalFuture::take_value`] takes it out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// heist::task_local! {
+    ///     static REQUEST: u32;
+    /// }
+    ///
+    /// # #[heist::main]
+    /// # async fn main() {
+    /// assert_eq!(REQUEST.scope(7, async { REQUEST.get() * 6 }).await, 42);
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// The future panics if it is polled inside of [`with`](Self::with) of the same key.
+    ///
+    /// The future panics if it is polled inside [`with`](Self::with) of the same key.
     pub fn scope<F>(&'static self, value: T, f: F) -> TaskLocalFuture<T, F>
     where
         F: Future,
@@ -87,10 +108,21 @@ impl<T: 'static> LocalKey<T> {
         TaskLocalFuture { key: self, slot: Some(value), future: Some(f), _pinned: PhantomPinned }
     }
 
-    /// Gives a value to a closure: whatever it calls sees it.
+    /// Sets a value for the duration of a closure, which is called immediately.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// heist::task_local! {
+    ///     static REQUEST: u32;
+    /// }
+    ///
+    /// assert_eq!(REQUEST.sync_scope(7, || REQUEST.get() * 6), 42);
+    /// ```
     ///
     /// # Panics
-    /// If it is called inside of [`with`](Self::with) of the same key.
+    ///
+    /// Panics if it is called inside [`with`](Self::with) of the same key.
     #[track_caller]
     pub fn sync_scope<F, R>(&'static self, value: T, f: F) -> R
     where
@@ -103,8 +135,8 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// Calls `f` with `slot`'s value in place. The value is back in `slot` afterwards, also if `f`
-    /// panics.
+    /// Calls `f` with the value of `slot` in place. Afterwards the value is in `slot` again, even
+    /// if `f` panics.
     fn scope_inner<R>(
         &'static self,
         slot: &mut Option<T>,
@@ -116,7 +148,7 @@ impl<T: 'static> LocalKey<T> {
         }
         impl<T: 'static> Drop for Leave<'_, T> {
             fn drop(&mut self) {
-                // Nothing borrows the value now: `with` has ended, and so have inner scopes.
+                // Nothing borrows the value: `with` and inner scopes have ended.
                 let _ = self.key.swap(self.slot);
             }
         }
@@ -134,10 +166,23 @@ impl<T: 'static> LocalKey<T> {
         swapped.unwrap_or(Err(EnterError::ThreadEnding))
     }
 
-    /// Calls `f` with the value.
+    /// Calls `f` with a reference to the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// heist::task_local! {
+    ///     static USER: String;
+    /// }
+    ///
+    /// let length = USER.sync_scope("ferris".into(), || USER.with(|user| user.len()));
+    /// assert_eq!(length, 6);
+    /// ```
     ///
     /// # Panics
-    /// If there is none: outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope).
+    ///
+    /// Panics outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope), where there
+    /// is no value.
     #[track_caller]
     pub fn with<F, R>(&'static self, f: F) -> R
     where
@@ -149,10 +194,22 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// Calls `f` with the value, if there is one.
+    /// Calls `f` with a reference to the value, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// heist::task_local! {
+    ///     static USER: String;
+    /// }
+    ///
+    /// assert!(USER.try_with(|user| user.len()).is_err());
+    /// ```
     ///
     /// # Errors
-    /// If there is none: outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope).
+    ///
+    /// Returns an error outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope),
+    /// where there is no value.
     pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
     where
         F: FnOnce(&T) -> R,
@@ -166,10 +223,12 @@ impl<T: 'static> LocalKey<T> {
 }
 
 impl<T: Clone + 'static> LocalKey<T> {
-    /// A copy of the value.
+    /// Returns a clone of the value.
     ///
     /// # Panics
-    /// If there is none: outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope).
+    ///
+    /// Panics outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope), where there
+    /// is no value.
     #[track_caller]
     pub fn get(&'static self) -> T {
         match self.try_get() {
@@ -178,10 +237,12 @@ impl<T: Clone + 'static> LocalKey<T> {
         }
     }
 
-    /// A copy of the value, if there is one.
+    /// Returns a clone of the value, if there is one.
     ///
     /// # Errors
-    /// If there is none: outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope).
+    ///
+    /// Returns an error outside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope),
+    /// where there is no value.
     pub fn try_get(&'static self) -> Result<T, AccessError> {
         self.try_with(T::clone)
     }
@@ -194,16 +255,16 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
 }
 
 pin_project! {
-    /// A future with a value for a task-local; made by [`LocalKey::scope`].
+    /// A future with a value for a task-local, returned by [`LocalKey::scope`].
     #[must_use = "futures do nothing unless awaited"]
     pub struct TaskLocalFuture<T: 'static, F> {
         key: &'static LocalKey<T>,
         // The value, while the future is not being polled.
         slot: Option<T>,
-        // `None` once it is done. It is dropped where it sees the value.
+        // `None` once it has completed. It is dropped where it can see the value.
         #[pin]
         future: Option<F>,
-        // Room to keep a pointer into the value in place some day; Tokio's is not Unpin either.
+        // Tokio's type is not Unpin either; this leaves room for pointers into the value.
         #[pin]
         _pinned: PhantomPinned,
     }
@@ -212,8 +273,8 @@ pin_project! {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
             if this.future.is_some() {
-                // A thread that is ending has no place for the value: then the future, dropped
-                // after this, does without.
+                // A thread that is ending has no place for the value; the future is then dropped
+                // without it, after this.
                 let _ = this.key.scope_inner(this.slot, || this.future.set(None));
             }
         }
@@ -221,21 +282,24 @@ pin_project! {
 }
 
 impl<T: 'static, F> TaskLocalFuture<T, F> {
-    /// Takes the value out of a future that is done, or will not be polled again. A second time
-    /// there is nothing to take.
+    /// Takes the value out of a future that has completed or will not be polled again.
+    ///
+    /// Returns `None` if the value has been taken already.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use std::pin::pin;
     /// heist::task_local! {
     ///     static COUNT: std::cell::Cell<u32>;
     /// }
-    /// # let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-    /// # rt.block_on(async {
+    /// # #[heist::main]
+    /// # async fn main() {
     /// let mut counting = pin!(COUNT.scope(0.into(), async { COUNT.with(|count| count.set(7)) }));
     /// counting.as_mut().await;
     /// assert_eq!(counting.as_mut().take_value().unwrap().get(), 7);
     /// assert!(counting.take_value().is_none());
-    /// # });
+    /// # }
     /// ```
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
         self.project().slot.take()
@@ -270,7 +334,7 @@ impl<T: fmt::Debug + 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
     }
 }
 
-/// There is no value for a task-local here.
+/// The error of reading a task-local that has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessError {
     _private: (),
@@ -287,7 +351,7 @@ impl fmt::Display for AccessError {
 
 impl std::error::Error for AccessError {}
 
-/// Why a value cannot be put in place.
+/// Why a value cannot be set.
 enum EnterError {
     Borrowed,
     ThreadEnding,

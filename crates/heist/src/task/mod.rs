@@ -3,8 +3,8 @@
 //! This module knows no worker, no queue and no runtime. A task reaches its scheduler only through
 //! `Schedule`. `task/README.md` specifies the life of a task, and who may touch what and when.
 //!
-//! The crate calls this module `task_core`: `lib.rs` joins it with the parts of the API that need a
-//! runtime to the public module `task`.
+//! The crate calls this module `task_core`: `lib.rs` combines it with the parts of the API that
+//! need a runtime into the public module `task`.
 
 mod cell;
 pub mod coop;
@@ -49,28 +49,29 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use tracker::Tracker;
 
-/// The types of futures that are made here and rarely named.
+/// Named futures that this module's functions return.
 pub mod futures {
     pub use super::local_key::TaskLocalFuture;
 }
 
 /// What a task needs of its scheduler. Cheap to clone.
 pub(crate) trait Schedule: Clone + Send + Sync + 'static {
-    /// The scheduler, and where it keeps a task that waits: all that the task itself has of it.
+    /// What each task keeps of the scheduler: a reference to it, and where it stores waiting tasks.
     type Home;
 
-    /// Keeps a task that is going to wait for the first time, so that it can be found when the
-    /// runtime goes down. `None` if the runtime is down.
+    /// Stores a task that is going to wait for the first time, so that a shutdown finds it. Returns
+    /// `None` if the runtime has been shut down.
     fn adopt(&self, task: TaskRef) -> Option<Self::Home>;
 
-    /// A poll was not ready: from now on others may have the task next.
+    /// Called after a poll that returned `Pending`: from now on the task may run on another thread.
     #[inline(always)]
     fn poll_returned(&self) {}
 
-    /// The task has ended. Returns whether it was still kept: then the caller has its reference.
+    /// Called when the task has ended. Returns whether it was still stored; the caller then owns
+    /// its reference.
     fn release(home: Self::Home) -> bool;
 
-    /// Takes a task that was woken, on whatever thread that happened.
+    /// Takes a task that was woken, on any thread.
     ///
     /// # Safety
     /// `home` is alive until `task` is handed on. Afterwards the task may run, end and be freed by
@@ -96,7 +97,7 @@ impl<S: Schedule> Notified<S> {
         Notified { task, scheduler: PhantomData }
     }
 
-    /// Does the first half of a wake-up: queues the task without handing it to its scheduler.
+    /// Does the first half of a wake-up: marks the task as queued but gives it to no scheduler.
     ///
     /// # Safety
     /// `waker` belongs to a waiting task that was allocated for `S`.
@@ -122,7 +123,7 @@ impl<S: Schedule> Notified<S> {
         self.task.header().spawned_at
     }
 
-    /// Polls the task, or cancels it if it was aborted. If it was woken meanwhile it comes back.
+    /// Polls the task, or cancels it if it was aborted. Returns the task if it was woken meanwhile.
     pub(crate) fn run(self, scheduler: &S) -> Ran<Self> {
         let task = self.into_task();
         // SAFETY: (T2) this was the one right to run it.
@@ -134,7 +135,7 @@ impl<S: Schedule> Notified<S> {
         }
     }
 
-    /// Cancels the task for want of a thread to run it.
+    /// Cancels the task because there is no thread to run it.
     pub(crate) fn fail(self, error: &Arc<io::Error>) {
         let task = self.into_task();
         let why = JoinError::no_thread(task.header().id, Arc::clone(error));
@@ -142,27 +143,27 @@ impl<S: Schedule> Notified<S> {
         unsafe { task.cancel(why) };
     }
 
-    /// A hint that what has these bits will be run soon, if it is there at all.
+    /// Prefetches the task with these bits, which will probably run soon. It may be gone.
     #[inline(always)]
     pub(crate) fn prefetch(bits: MaybeUninit<Self>) {
-        // SAFETY: (type) one pointer, which was written there when it was pushed; taken since or
-        // not, it is not followed.
+        // SAFETY: (type) one pointer, which was written when the task was pushed. It may be stale,
+        // but it is not dereferenced.
         memory::prefetch(unsafe { bits.as_ptr().cast::<*const u8>().read() });
     }
 
-    /// As a plain pointer, for a slot or a queue of pointers.
+    /// Turns the task into a plain pointer, for a slot or a queue of pointers.
     pub(crate) fn into_raw(self) -> NonNull<()> {
         self.into_task().0.cast()
     }
 
     /// # Safety
-    /// `raw` comes from [`into_raw`](Self::into_raw), and is turned back once.
+    /// `raw` comes from [`into_raw`](Self::into_raw), and is converted back only once.
     pub(crate) unsafe fn from_ptr(raw: NonNull<()>) -> Self {
         Notified { task: RawTask(raw.cast()), scheduler: PhantomData }
     }
 }
 
-/// A runnable task that nobody will run is cancelled: what is in a queue when the queue goes.
+/// Cancels a runnable task that no worker will run, because its queue is dropped.
 impl<S: Schedule> Drop for Notified<S> {
     fn drop(&mut self) {
         if heist_sync::model_has_failed() {
@@ -174,7 +175,7 @@ impl<S: Schedule> Drop for Notified<S> {
     }
 }
 
-/// Makes a task of `future`: runnable, with a handle to wait for it.
+/// Makes a runnable task of `future`, and a handle to wait for it.
 pub(crate) fn new<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
@@ -189,7 +190,7 @@ where
     unsafe { both_ends(task) }
 }
 
-/// As [`new`], for a task that may have a name, and that a tracker may know.
+/// Makes a task like [`new`], with an optional name and an optional tracker.
 pub(crate) fn new_detailed<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
@@ -205,10 +206,10 @@ where
     unsafe { new_local(future, spawned_at, name, tracker) }
 }
 
-/// As [`new_detailed`], for a future that must not go to any thread.
+/// Makes a task like [`new_detailed`], of a future that must stay on certain threads.
 ///
 /// # Safety
-/// What is returned here is run and dropped only on threads where `future` may be.
+/// The returned task is run and dropped only on threads where `future` may be.
 pub(crate) unsafe fn new_local<F, S>(
     future: F,
     spawned_at: &'static Location<'static>,
@@ -230,7 +231,7 @@ where
             cell::allocate_detailed::<F, S>(future, id, spawned_at, details)
         }
     });
-    // SAFETY: (T1, T6) as above, and the caller keeps it where it may be.
+    // SAFETY: (T1, T6) as above, and the caller keeps it on threads where it may be.
     unsafe { both_ends(task) }
 }
 

@@ -1,10 +1,11 @@
-//! The names of tasks, to be found by id.
+//! The names of tasks, found by id.
 //!
-//! A report about a task is made by a thread that has no reference to it, and must not follow a
-//! pointer to what may be freed meanwhile. Ids are never used again, so it asks by id. Only tasks
-//! with a name come here: all others have nothing to do with these locks.
+//! A report about a task is made by a thread that has no reference to it, and that must not follow
+//! a pointer to memory that may be freed meanwhile. Ids are never reused, so it asks by id. Only
+//! tasks with a name are entered here; all others never touch these locks.
 //!
-//! A recorder tells of tasks when they have ended. If there is one, the names of those that ended last are kept.
+//! A recorder describes tasks after they have ended. If there is one, the names of the tasks that
+//! ended last are kept.
 
 use super::Id;
 use super::id::BLOCK;
@@ -13,22 +14,22 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Guessed. A thread has ids of a block for itself, and each block is in one of these: threads
-/// that spawn named tasks at the same time seldom meet.
+/// Guessed; a factor of four does not matter. A thread takes ids in blocks, and all ids of a block
+/// are in one shard, so threads that spawn named tasks at the same time rarely share a lock.
 const SHARDS: usize = 16;
 
-/// So many of each shard are kept when they have ended. Guessed: a megabyte of all of them.
+/// Names of ended tasks that each shard keeps. Guessed: about a megabyte in all.
 const ENDED: usize = 1024;
 
 static NAMES: [Mutex<Names>; SHARDS] = [const { Mutex::new(Names::new()) }; SHARDS];
 
-/// Whether anybody will ask for the names of tasks that have ended.
+/// Whether a runtime records, so that names of ended tasks are needed.
 static IS_ENDED_KEPT: AtomicBool = AtomicBool::new(false);
 
 struct Names {
     alive: BTreeMap<Id, Arc<str>>,
     ended: BTreeMap<Id, Arc<str>>,
-    /// Those of `ended`, the first first.
+    /// The keys of `ended`, oldest first.
     order: VecDeque<Id>,
 }
 
@@ -39,7 +40,7 @@ impl Names {
 
     fn end(&mut self, task: Id) {
         let name = self.alive.remove(&task);
-        // Relaxed: whoever has a runtime that records has seen it built.
+        // Relaxed: a thread that runs tasks of a recording runtime has seen it built.
         if !IS_ENDED_KEPT.load(Ordering::Relaxed) {
             return;
         }
@@ -51,23 +52,23 @@ impl Names {
     }
 }
 
-/// The name of a task that has one and has not been freed.
+/// The name of a task, if it has one and has not been freed.
 pub(crate) fn name_of(task: Id) -> Option<Arc<str>> {
     shard(task).alive.get(&task).cloned()
 }
 
-/// The same, also of a task that has ended lately; those that had before [`keep_ended`] was called are not known.
+/// The name of a task that may have ended recently, but after [`keep_ended`] was called.
 pub(crate) fn last_name_of(task: Id) -> Option<Arc<str>> {
     let names = shard(task);
     names.alive.get(&task).or_else(|| names.ended.get(&task)).cloned()
 }
 
-/// From now on the names of tasks that have ended are kept for a while.
+/// Starts to keep the names of tasks that end.
 pub(crate) fn keep_ended() {
     IS_ENDED_KEPT.store(true, Ordering::Relaxed);
 }
 
-/// A task's name, which is known as long as this lives.
+/// A task's name, registered until this is dropped.
 pub(super) struct Name {
     task: Id,
     name: Arc<str>,
@@ -104,7 +105,7 @@ fn shard(task: Id) -> MutexGuard<'static, Names> {
 mod tests {
     use super::*;
 
-    /// The first that ended is the first to be forgotten, however old the tasks are.
+    /// Names are forgotten in the order in which the tasks ended, not in which they were spawned.
     #[test]
     fn the_names_of_those_that_ended_last_are_kept() {
         keep_ended();

@@ -1,4 +1,4 @@
-//! Futures that are made where they run.
+//! Futures that are made on the thread where they run.
 
 use crate::env::this_thread;
 use pin_project_lite::pin_project;
@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 pin_project! {
-    /// A future that is made in its first poll. Until then it is as `Send` as what makes it.
+    /// A future that is made by its first poll. Until then it is `Send` if the closure is.
     #[project = MadeHereProjection]
     pub(crate) enum MadeHere<M, F> {
         NotYet { make: Option<M> },
@@ -46,12 +46,12 @@ where
     }
 }
 
-/// A future that stays with the thread that it was made on, where the worker may not: on a runtime
-/// without worker threads. Elsewhere it is neither polled nor dropped (T6).
+/// A future that stays on the thread that made it, on a runtime without worker threads, whose
+/// worker may move. On other threads it is neither polled nor dropped (T6).
 pub(crate) struct OnOneThread<F> {
     thread: u64,
-    /// In a box, to be leaked alone: memory of a pinned future must not be used again before its
-    /// drop has run.
+    /// Boxed, so that it can be leaked alone: the memory of a pinned future must not be reused
+    /// before it has been dropped.
     future: ManuallyDrop<Pin<Box<F>>>,
 }
 
@@ -79,7 +79,7 @@ impl<F: Future> Future for OnOneThread<F> {
 impl<F> Drop for OnOneThread<F> {
     fn drop(&mut self) {
         if self.thread == this_thread() {
-            // SAFETY: (T6) dropped here and only here, and on the thread that it was made on.
+            // SAFETY: (T6) dropped only here, and on the thread that made it.
             unsafe { ManuallyDrop::drop(&mut self.future) };
         }
     }

@@ -1,8 +1,8 @@
-//! Numbers of single tasks, for the console.
+//! Statistics of single tasks, for the console.
 //!
-//! A runtime with a console has a tracker, and each of its tasks, up to a limit, a share of a [`Stats`] in its
-//! details. The other share is in the tracker's table, where whoever asks finds all of them without
-//! touching a task. Tasks of other runtimes pay one branch when they are spawned.
+//! A runtime with a console has a tracker. Each of its tasks, up to a limit, shares a [`Stats`]
+//! with the tracker's table, where clients find the statistics without touching the task. Tasks of
+//! other runtimes pay one branch when they are spawned.
 
 mod histogram;
 mod stats;
@@ -19,28 +19,30 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Guessed. A thread has ids of a block for itself, and each block is in one of these: threads that spawn at
-/// the same time seldom meet, and who reads a shard keeps few of them waiting, and not for long.
+/// Guessed; a factor of four does not matter. A thread takes ids in blocks, and all ids of a block
+/// are in one shard, so threads that spawn at the same time rarely share a lock, and a reader of
+/// one shard delays few of them.
 const SHARDS: usize = 64;
-/// So many places of a shard are looked at with its lock held: about a microsecond. Guessed.
+/// Entries of a shard that are read with its lock held, which takes about a microsecond. Guessed; a
+/// factor of four does not matter.
 const AT_ONCE: usize = 64;
 
 /// Whether any runtime of this process has ever had a tracker.
 static IS_ANYWHERE: AtomicBool = AtomicBool::new(false);
 
-/// Whether a runtime may have a tracker. For ordinary programs all that is asked.
+/// Whether a runtime may have a tracker. Ordinary programs check nothing else.
 #[inline(always)]
 pub(crate) fn is_anywhere() -> bool {
-    // Relaxed: whoever has a runtime with a tracker has seen it built.
+    // Relaxed: a thread that has a runtime with a tracker has seen it built.
     IS_ANYWHERE.load(Ordering::Relaxed)
 }
 
-/// The tasks of a runtime, and what is known of them all.
+/// The tasks of a runtime and their statistics.
 pub(crate) struct Tracker {
     shards: [Mutex<Slab<Arc<Stats>>>; SHARDS],
     count: AtomicUsize,
     limit: usize,
-    /// Whether there have ever been too many.
+    /// Whether there have ever been more tasks than `limit`.
     was_full: AtomicBool,
     epoch: Clock,
     pub(crate) poll_times: Histogram,
@@ -48,7 +50,7 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    /// Of at most so many tasks at the same time.
+    /// Creates a tracker of at most `limit` tasks at the same time.
     pub(crate) fn new(limit: usize) -> Arc<Self> {
         IS_ANYWHERE.store(true, Ordering::Relaxed);
         Arc::new(Tracker {
@@ -62,14 +64,14 @@ impl Tracker {
         })
     }
 
-    /// A new task; `None` if there are too many already.
+    /// Adds a new task. Returns `None` if the limit is reached.
     pub(super) fn track(
         self: &Arc<Self>,
         id: Id,
         spawned_at: &'static Location<'static>,
         name: Option<Arc<str>>,
     ) -> Option<Tracked> {
-        // Relaxed, as all that follows: it limits memory, and nothing else depends on it.
+        // Relaxed here and below: this only limits memory.
         if self.count.fetch_add(1, Ordering::Relaxed) >= self.limit {
             self.count.fetch_sub(1, Ordering::Relaxed);
             self.was_full.store(true, Ordering::Relaxed);
@@ -83,18 +85,18 @@ impl Tracker {
         Some(Tracked(stats))
     }
 
-    /// How many tasks are tracked.
+    /// The number of tasks that are tracked.
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed).min(self.limit)
     }
 
-    /// Whether there have ever been more tasks than could be tracked.
+    /// Whether there have ever been more tasks than the limit.
     pub(crate) fn was_full(&self) -> bool {
         self.was_full.load(Ordering::Relaxed)
     }
 
-    /// All tasks that are tracked, some at a time, so that nobody waits long for who asks. No lock is held
-    /// while `each` is called.
+    /// Calls `each` for all tracked tasks. It locks a shard for a few entries at a time, so that it
+    /// delays no task for long, and calls `each` without a lock.
     pub(crate) fn for_each(&self, mut each: impl FnMut(Arc<Stats>)) {
         let mut some = Vec::with_capacity(AT_ONCE);
         for shard in 0..SHARDS {
@@ -136,7 +138,8 @@ impl std::fmt::Debug for Tracker {
     }
 }
 
-/// What a task has of its numbers. They leave the table when the task ends, or at the latest with this.
+/// A task's share of its statistics. Their entry leaves the table when the task ends or, at the
+/// latest, when this is dropped.
 pub(super) struct Tracked(Arc<Stats>);
 
 impl Tracked {

@@ -1,11 +1,30 @@
-//! Letting others go first.
+//! `yield_now`: letting other tasks run first.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Gives the worker back once: other tasks that are ready run before this one goes on.
+/// Yields to other tasks: those that are ready run before this one continues.
 ///
-/// The task goes to the end of its worker's queue, not to the slot for the task woken last.
+/// The task is put at the end of its worker's queue, not into the LIFO slot.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # heist::spawn(async {
+/// // On a runtime without worker threads, or with one worker:
+/// let task = heist::spawn(async { "ran" });
+/// assert!(!task.is_finished());
+/// heist::task::yield_now().await;
+/// assert!(task.is_finished());
+/// # }).await.unwrap();
+/// # }
+/// ```
+///
+/// # Cancel safety
+///
+/// This function is cancel safe.
 pub async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {

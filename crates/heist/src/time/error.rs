@@ -1,9 +1,22 @@
-//! What can go wrong with time.
+//! Errors of this module.
 
 use std::fmt;
 use std::io;
 
-/// The time of a [`timeout`](super::timeout) is up.
+/// The error of a [`timeout`](super::timeout) that has elapsed.
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{Duration, timeout};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = timeout(Duration::ZERO, std::future::pending::<()>()).await.unwrap_err();
+/// assert_eq!(error.to_string(), "deadline has elapsed");
+/// assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::TimedOut);
+/// # }
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Elapsed(());
 
@@ -27,7 +40,7 @@ impl From<Elapsed> for io::Error {
     }
 }
 
-/// Why there is no timer. Nothing in heist returns it: it is here for programs that name it.
+/// An error of a timer. heist never returns it; it exists for programs that name Tokio's type.
 #[derive(Debug, Clone, Copy)]
 pub struct Error(Kind);
 
@@ -39,32 +52,32 @@ enum Kind {
 }
 
 impl Error {
-    /// The runtime has been shut down.
+    /// Creates the error for a runtime that has been shut down.
     pub fn shutdown() -> Error {
         Error(Kind::Shutdown)
     }
 
-    /// Whether the runtime has been shut down.
+    /// Returns whether the runtime has been shut down.
     pub fn is_shutdown(&self) -> bool {
         self.0 == Kind::Shutdown
     }
 
-    /// There are too many timers.
+    /// Creates the error for too many timers.
     pub fn at_capacity() -> Error {
         Error(Kind::AtCapacity)
     }
 
-    /// Whether there are too many timers.
+    /// Returns whether there are too many timers.
     pub fn is_at_capacity(&self) -> bool {
         self.0 == Kind::AtCapacity
     }
 
-    /// The time is too far away.
+    /// Creates the error for an instant that is too far away.
     pub fn invalid() -> Error {
         Error(Kind::Invalid)
     }
 
-    /// Whether the time is too far away.
+    /// Returns whether the instant is too far away.
     pub fn is_invalid(&self) -> bool {
         self.0 == Kind::Invalid
     }

@@ -1,4 +1,4 @@
-//! Points in time.
+//! `Instant`: points in time on the runtime's clock.
 
 use super::Duration;
 use crate::reactor::timers::Clock;
@@ -7,14 +7,31 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::time;
 
-/// A point in time: [`std::time::Instant`], but what it is *now* is said by the clock of the runtime, which
-/// a test may have stopped.
+/// A point in time, like [`std::time::Instant`], but read from the clock of the runtime, which a
+/// test may have stopped.
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{Duration, Instant, sleep};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let before = Instant::now();
+/// sleep(Duration::from_millis(2)).await;
+/// assert!(before.elapsed() >= Duration::from_millis(2));
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(time::Instant);
 
 impl Instant {
-    /// What the clock of the calling thread's runtime shows. Where there is none, and everywhere in a program
-    /// that stops no clocks, the time of the system.
+    /// Returns the current time on the clock of the calling thread's runtime.
+    ///
+    /// Outside of runtimes, and in programs that stop no clocks, that is the system's monotonic
+    /// clock.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::time::Instant;
@@ -32,42 +49,54 @@ impl Instant {
         Instant(time::Instant::now())
     }
 
-    /// The same point in time.
+    /// Converts a [`std::time::Instant`].
     pub fn from_std(std: time::Instant) -> Instant {
         Instant(std)
     }
 
-    /// The same point in time.
+    /// Converts into a [`std::time::Instant`].
     pub fn into_std(self) -> time::Instant {
         self.0
     }
 
-    /// How long after `earlier` it is; nothing if it is before.
+    /// Returns the time that has passed since `earlier`, or zero if `earlier` is later.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let end = start + Duration::from_secs(2);
+    /// assert_eq!(end.duration_since(start), Duration::from_secs(2));
+    /// assert_eq!(start.duration_since(end), Duration::ZERO);
+    /// ```
     pub fn duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
 
-    /// How long after `earlier` it is; `None` if it is before.
+    /// Returns the time that has passed since `earlier`, or `None` if `earlier` is later.
     pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
         self.0.checked_duration_since(earlier.0)
     }
 
-    /// As [`duration_since`](Self::duration_since).
+    /// Returns the time that has passed since `earlier`, or zero if `earlier` is later, like
+    /// [`duration_since`](Self::duration_since).
     pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
 
-    /// How long ago it was; nothing if it is to come.
+    /// Returns the time that has passed since this instant, or zero if it is in the future.
     pub fn elapsed(&self) -> Duration {
         Instant::now().duration_since(*self)
     }
 
-    /// So much later; `None` if that is further away than can be said.
+    /// Returns the instant `duration` later, or `None` if it cannot be represented.
     pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
         self.0.checked_add(duration).map(Instant)
     }
 
-    /// So much earlier; `None` if that is further away than can be said.
+    /// Returns the instant `duration` earlier, or `None` if it cannot be represented.
     pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
         self.0.checked_sub(duration).map(Instant)
     }

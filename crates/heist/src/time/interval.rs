@@ -1,18 +1,20 @@
-//! Again and again.
+//! `interval`: ticks with a fixed period.
 
-use super::{Duration, FAR, Instant, Sleep, after};
+use super::{Duration, FAR, Instant, Sleep};
 use crate::trace::Resource;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// So late a tick may come without counting as missed.
+/// A tick that is at most this late does not count as missed.
 const TOLERANCE: Duration = Duration::from_millis(5);
 
-/// Ticks now, and then every `period`.
+/// Creates an interval that ticks immediately, and then once every `period`.
 ///
-/// What becomes of ticks that nobody waited for is up to
-/// [`set_missed_tick_behavior`](Interval::set_missed_tick_behavior).
+/// [`set_missed_tick_behavior`](Interval::set_missed_tick_behavior) determines what happens after a
+/// tick that was missed because no task waited for it.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::time::{Duration, interval};
@@ -27,44 +29,73 @@ const TOLERANCE: Duration = Duration::from_millis(5);
 /// ```
 ///
 /// # Panics
-/// If `period` is zero, if the calling thread is in no runtime, or in one without
-/// [`enable_time`](crate::runtime::Builder::enable_time).
+///
+/// Panics if `period` is zero, if the calling thread is in no runtime, or if its runtime has no
+/// timers; see [`enable_time`](crate::runtime::Builder::enable_time).
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     Interval::new(Instant::now(), period, "time::interval")
 }
 
-/// Ticks at `start`, and then every `period`.
+/// Creates an interval that ticks at `start`, and then once every `period`; see [`interval`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{Duration, Instant, interval_at};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let start = Instant::now() + Duration::from_millis(3);
+/// let mut interval = interval_at(start, Duration::from_millis(2));
+/// assert_eq!(interval.tick().await, start);
+/// # }
+/// ```
 ///
 /// # Panics
-/// As [`interval`].
+///
+/// Panics like [`interval`].
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     Interval::new(start, period, "time::interval_at")
 }
 
-/// What happens after a tick that came too late, because nobody waited for it: when the next one comes.
+/// Determines when an [`Interval`] ticks after a tick that came too late.
 ///
-/// With a period of 100 ms, and the task away from 110 to 320:
+/// For example, with a period of 100 ms and a task that is busy from 110 ms to 320 ms:
 ///
 /// | | ticks at |
 /// |---|---|
-/// | `Burst` | 0, 100, 320 (that of 200), 320 (that of 300), 400, 500 |
+/// | `Burst` | 0, 100, 320 (due at 200), 320 (due at 300), 400, 500 |
 /// | `Delay` | 0, 100, 320, 420, 520 |
 /// | `Skip` | 0, 100, 320, 400, 500 |
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{Duration, MissedTickBehavior, interval};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut interval = interval(Duration::from_millis(100));
+/// assert_eq!(interval.missed_tick_behavior(), MissedTickBehavior::Burst);
+/// interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
+/// assert_eq!(interval.missed_tick_behavior(), MissedTickBehavior::Skip);
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissedTickBehavior {
-    /// As if nothing had happened: at once, until all ticks are caught up with.
+    /// Ticks immediately until the missed ticks are made up for, then on schedule.
     #[default]
     Burst,
-    /// A period later. All ticks are late from then on.
+    /// Ticks one period after the late tick, so that all later ticks are delayed.
     Delay,
-    /// When the next one would have been anyway. Those in between are left out.
+    /// Ticks at the next time on schedule, and omits the missed ticks.
     Skip,
 }
 
 impl MissedTickBehavior {
-    /// When the next tick is, after the one that was due at `due` and came at `now`.
+    /// The time of the next tick after one that was due at `due` and came at `now`.
     fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
         match self {
             MissedTickBehavior::Burst => due + period,
@@ -74,15 +105,15 @@ impl MissedTickBehavior {
     }
 }
 
-/// What is left of `time` when as many periods as fit are taken off.
+/// The remainder of `time` divided by `period`.
 fn remainder(time: Duration, period: Duration) -> Duration {
     const SECOND: u128 = 1_000_000_000;
     let nanos = time.as_nanos() % period.as_nanos();
-    // Less than a period, which is a Duration: both parts fit.
+    // The remainder is less than `period`, which is a Duration, so both parts fit.
     Duration::new((nanos / SECOND) as u64, (nanos % SECOND) as u32)
 }
 
-/// Ticks; see [`interval`].
+/// Ticks with a fixed period; created by [`interval`] and [`interval_at`].
 #[derive(Debug)]
 pub struct Interval {
     delay: Pin<Box<Sleep>>,
@@ -101,12 +132,29 @@ impl Interval {
         }
     }
 
-    /// Waits for the next tick, and returns when it was due. Nothing is lost if this is dropped before.
+    /// Waits for the next tick and returns the time at which it was due.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, no tick is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::time::{Duration, interval};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut interval = interval(Duration::from_millis(1));
+    /// let first = interval.tick().await;
+    /// assert_eq!(interval.tick().await, first + Duration::from_millis(1));
+    /// # }
+    /// ```
     pub async fn tick(&mut self) -> Instant {
         poll_fn(|cx| self.poll_tick(cx)).await
     }
 
-    /// As [`tick`](Self::tick), for a poll.
+    /// Polls for the next tick; the basis of [`tick`](Self::tick).
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         let due = self.delay.deadline();
         let behavior = self.missed_tick_behavior;
@@ -125,37 +173,53 @@ impl Interval {
         Poll::Ready(due)
     }
 
-    /// The next tick is a period from now.
+    /// Resets the interval, so that the next tick is one period from now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::time::{Duration, Instant, interval};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut interval = interval(Duration::from_millis(3));
+    /// interval.tick().await;
+    /// let now = Instant::now();
+    /// interval.reset();
+    /// assert!(interval.tick().await >= now + Duration::from_millis(3));
+    /// # }
+    /// ```
     pub fn reset(&mut self) {
         self.reset_after(self.period);
     }
 
-    /// The next tick is now.
+    /// Resets the interval, so that the next tick is now.
     pub fn reset_immediately(&mut self) {
         self.reset_at(Instant::now());
     }
 
-    /// The next tick is after so long.
-    pub fn reset_after(&mut self, after_: Duration) {
-        self.reset_at(after(after_));
+    /// Resets the interval, so that the next tick is `after` from now.
+    pub fn reset_after(&mut self, after: Duration) {
+        self.reset_at(super::after(after));
     }
 
-    /// The next tick is at `deadline`.
+    /// Resets the interval, so that the next tick is at `deadline`.
     pub fn reset_at(&mut self, deadline: Instant) {
         self.delay.as_mut().reset(deadline);
     }
 
-    /// What happens after ticks that came too late.
+    /// Returns what happens after ticks that came too late.
     pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
         self.missed_tick_behavior
     }
 
-    /// Says what happens after ticks that came too late; [`MissedTickBehavior::Burst`] unless said otherwise.
+    /// Sets what happens after ticks that came too late. The default is
+    /// [`MissedTickBehavior::Burst`].
     pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
         self.missed_tick_behavior = behavior;
     }
 
-    /// How long it is from one tick to the next.
+    /// Returns the period.
     pub fn period(&self) -> Duration {
         self.period
     }

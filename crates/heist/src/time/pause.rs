@@ -1,16 +1,18 @@
-//! Clocks that stand still, for tests.
+//! Stopped clocks, for tests.
 
 use super::Duration;
 use crate::reactor::Reactors;
 use crate::runtime::{Handle, RuntimeFlavor};
 use crate::task;
 
-/// Stops the clock of the runtime. With the feature `test-util`.
+/// Stops the clock of the current runtime. Requires the feature `test-util`.
 ///
-/// From now on time passes when [`advance`] says so, and when there is nothing to do: if no task can be run, no
-/// closure of [`spawn_blocking`](crate::task::spawn_blocking) runs, and nothing has come to a socket, the clock
-/// jumps to the next timer. The clock stops at a whole millisecond, so [`Instant`](super::Instant)s may be up
-/// to one later than they were.
+/// From now on time passes only when [`advance`] is called, and when there is nothing to do: if no
+/// task can run, no closure of [`spawn_blocking`](crate::task::spawn_blocking) is running, and no
+/// I/O event is pending, the clock jumps to the next timer. The clock stops at a whole millisecond,
+/// so an [`Instant`](super::Instant) may be up to one millisecond later than before.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::time::{self, Duration, Instant};
@@ -19,14 +21,15 @@ use crate::task;
 /// # async fn main() {
 /// time::pause();
 /// let before = Instant::now();
-/// time::sleep(Duration::from_secs(3600)).await;
+/// time::sleep(Duration::from_secs(3600)).await; // takes no real time
 /// assert_eq!(before.elapsed(), Duration::from_secs(3600));
 /// # }
 /// ```
 ///
 /// # Panics
-/// If the clock stands still already, if the runtime has worker threads or neither I/O nor timers, or if the
-/// calling thread is in no runtime.
+///
+/// Panics if the clock is already stopped, if the runtime has worker threads, if it has neither I/O
+/// nor timers, or if the calling thread is in no runtime.
 #[track_caller]
 pub fn pause() {
     let (api, handle) = ("time::pause", Handle::current_for("time::pause"));
@@ -39,10 +42,26 @@ pub fn pause() {
     assert!(has_stopped, "{api}: time is already frozen; call it once, or time::resume before");
 }
 
-/// Lets the clock of the runtime go on, from what it shows. With the feature `test-util`.
+/// Restarts the clock of the current runtime from the time that it shows. Requires the feature
+/// `test-util`.
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{self, Duration, Instant};
+///
+/// # #[heist::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let before = Instant::now();
+/// time::resume();
+/// time::sleep(Duration::from_millis(2)).await; // takes real time again
+/// assert!(before.elapsed() >= Duration::from_millis(2));
+/// # }
+/// ```
 ///
 /// # Panics
-/// If the clock does not stand still, or the calling thread is in no runtime.
+///
+/// Panics if the clock is not stopped, or if the calling thread is in no runtime.
 #[track_caller]
 pub fn resume() {
     let (api, handle) = ("time::resume", Handle::current_for("time::resume"));
@@ -50,11 +69,13 @@ pub fn resume() {
     assert!(was_stopped, "{api}: time is not frozen; call time::pause before");
 }
 
-/// Moves the clock of the runtime on by so much. With the feature `test-util`.
+/// Moves the stopped clock of the current runtime forward. Requires the feature `test-util`.
 ///
-/// Whoever waits for a time that has come then is woken, and gets its turn before this goes on, unless it
-/// has more to wait for. The clock moves in one step: a task that sleeps again and again, each time for less
-/// than that, does so once; to have it do all of it, [`sleep`](super::sleep) instead.
+/// Tasks whose timers expire are woken, and run before this function returns, as far as they need
+/// not wait again. The clock moves in one step: a task that sleeps repeatedly for shorter durations
+/// wakes only once. To make it run each time, [`sleep`](super::sleep) instead.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::time::{self, Duration, Instant};
@@ -72,7 +93,8 @@ pub fn resume() {
 /// ```
 ///
 /// # Panics
-/// If the clock does not stand still, or the calling thread is in no runtime.
+///
+/// Panics if the clock is not stopped, or if the calling thread is in no runtime.
 pub async fn advance(duration: Duration) {
     step(duration, "time::advance");
     task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Waiting for a moment.
+//! `sleep`: waiting for a duration, or until an instant.
 
 use super::{Duration, Instant, after};
 use crate::reactor::Reactors;
@@ -13,9 +13,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Waits for so long, and up to a millisecond more.
+/// Waits for `duration`, and up to one millisecond longer.
 ///
-/// What is longer than some 30 years is for ever. Dropping the future ends the wait.
+/// Durations above 30 years are treated as 30 years.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::time::{Duration, Instant, sleep};
@@ -28,28 +30,57 @@ use std::task::{Context, Poll, ready};
 /// # }
 /// ```
 ///
+/// # Cancel safety
+///
+/// Dropping the returned future cancels the sleep, and has no other effect.
+///
 /// # Panics
-/// If the calling thread is in no runtime, or in one without
+///
+/// Panics if the calling thread is in no runtime, or if its runtime has no timers; see
 /// [`enable_time`](crate::runtime::Builder::enable_time).
 #[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
     Sleep::new(after(duration), "time::sleep")
 }
 
-/// Waits until `deadline`, and up to a millisecond longer. If it has passed, only for the latter at most.
+/// Waits until `deadline`, and up to one millisecond longer.
+///
+/// If the deadline has passed, this waits at most one millisecond.
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{Duration, Instant, sleep_until};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let deadline = Instant::now() + Duration::from_millis(5);
+/// sleep_until(deadline).await;
+/// assert!(Instant::now() >= deadline);
+/// # }
+/// ```
+///
+/// # Cancel safety
+///
+/// Dropping the returned future cancels the sleep, and has no other effect.
 ///
 /// # Panics
-/// As [`sleep`].
+///
+/// Panics if the calling thread is in no runtime, or if its runtime has no timers.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep::new(deadline, "time::sleep_until")
 }
 
 pin_project! {
-    /// The future of [`sleep`] and [`sleep_until`].
+    /// The future returned by [`sleep`] and [`sleep_until`].
     ///
-    /// It may be awaited anywhere, also in another runtime or in none, as long as the runtime that it was first
-    /// polled in lives.
+    /// It may be awaited anywhere, even in another runtime or outside of runtimes, as long as the
+    /// runtime in which it was first polled exists.
+    ///
+    /// # Examples
+    ///
+    /// A sleep can be moved to another deadline:
     ///
     /// ```
     /// use heist::time::{Duration, Instant, sleep};
@@ -57,18 +88,22 @@ pin_project! {
     /// # #[heist::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let mut alarm = std::pin::pin!(sleep(Duration::from_secs(3600)));
-    /// // Not so long after all.
     /// alarm.as_mut().reset(Instant::now() + Duration::from_millis(1));
-    /// alarm.await;
+    /// alarm.as_mut().await;
+    /// assert!(alarm.is_elapsed());
     /// # }
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// Polling panics if the runtime has been shut down.
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Sleep {
         deadline: Instant,
-        // None until the first poll, which is where most timeouts end.
+        // None until the first poll, because most timeouts end before it.
         timer: Option<Arc<Timer>>,
-        // None if it was made on a worker: then it is that of who polls it.
+        // None if it was made on a worker; then the runtime that polls it is used.
         handle: Option<Handle>,
     }
 
@@ -92,19 +127,22 @@ impl Sleep {
         Sleep { deadline, timer: None, handle }
     }
 
-    /// When it ends.
+    /// Returns the instant at which the sleep ends.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Whether it has ended, and was not reset since. Before the first poll it has not.
+    /// Returns whether the sleep has ended, and was not reset since. It is `false` before the first
+    /// poll.
     pub fn is_elapsed(&self) -> bool {
         self.timer.as_ref().is_some_and(|timer| timer.has_fired())
     }
 
-    /// Moves the end to `deadline`, also if it has come already. Who waits goes on waiting.
+    /// Moves the end of the sleep to `deadline`, even if the sleep has ended. A task that waits
+    /// continues to wait.
     ///
-    /// To a later time that is a store; to an earlier one it is as much as beginning anew.
+    /// Moving to a later instant costs one store. Moving to an earlier one costs as much as a new
+    /// sleep.
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let me = self.project();
         *me.deadline = deadline;
@@ -116,12 +154,12 @@ impl Sleep {
         match register(timer, time, me.handle.as_ref()) {
             Registered::Waiting { .. } => {}
             Registered::Elapsed => timer.fire().into_iter().for_each(|waker| waker.wake()),
-            // The next poll says so.
+            // The next poll reports it.
             Registered::Closed => timer.rest().into_iter().for_each(|waker| waker.wake()),
         }
     }
 
-    /// Moves the end; nobody waits before the next poll.
+    /// Moves the end, and stops waiting until the next poll.
     pub(super) fn reset_unpolled(self: Pin<&mut Self>, deadline: Instant) {
         let me = self.project();
         *me.deadline = deadline;
@@ -130,7 +168,7 @@ impl Sleep {
         }
     }
 
-    /// Takes a unit of budget if it ends (W9); `resource` is what the unit is for.
+    /// Polls, and takes a unit of budget for `resource` if the sleep has ended (W9).
     pub(super) fn poll_with(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -142,7 +180,7 @@ impl Sleep {
         Poll::Ready(())
     }
 
-    /// Without taking budget.
+    /// Polls without taking budget.
     fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let me = self.project();
         let (deadline, handle) = (Time::of(me.deadline.into_std()), me.handle.as_ref());
@@ -150,7 +188,7 @@ impl Sleep {
             let waker = cx.waker().clone();
             let (timer, registered) =
                 at_reactor(handle, |reactors, seat| reactors.register_new(seat, waker, deadline));
-            // Should that panic, the next poll finds nothing that seems to wait.
+            // Before the timer is stored: if this panics, the next poll finds no timer.
             let polled = begun(&timer, registered);
             *me.timer = Some(timer);
             return polled;
@@ -163,7 +201,7 @@ impl Sleep {
     }
 }
 
-/// What a task is told that has polled a timer, which has been registered for it.
+/// The result of a poll that has registered its timer.
 fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
     match registered {
         Registered::Waiting { .. } => Poll::Pending,
@@ -171,7 +209,7 @@ fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
             drop(timer.fire());
             Poll::Ready(())
         }
-        // With the reactors that are here, or they would not have been asked: see at_reactor().
+        // Closed are the reactors of this worker, or at_reactor() would have used others.
         Registered::Closed if is_dropped_soon() => {
             timer.cancel();
             Poll::Pending
@@ -183,20 +221,20 @@ fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
     }
 }
 
-/// Whether a task polls this, of a runtime that goes down, and will be dropped. (Unless that is being
-/// done: then what polls this is code in a drop, which waits for an answer.)
+/// Whether the caller is a task of a runtime that is shutting down, which will drop the task. Code
+/// in a destructor of a task is not, because it waits for an answer.
 fn is_dropped_soon() -> bool {
     let is_on_worker = Reactors::with_here(|here, _| here.has_time()) == Some(true);
     is_on_worker && !task::is_cancelling()
 }
 
-/// Registers a timer that is known already.
+/// Registers a timer that was registered before.
 fn register(timer: &Arc<Timer>, deadline: Time, handle: Option<&Handle>) -> Registered {
     at_reactor(handle, |reactors, seat| reactors.register(seat, timer, deadline, EntryOf::Known))
 }
 
-/// With the reactor of the worker that this is called on, or else with one of the runtime that the `Sleep` was
-/// made in, or that is current.
+/// Calls `register` with the reactor of the calling worker; elsewhere with a reactor of the runtime
+/// in which the `Sleep` was made, or of the current one.
 fn at_reactor<R>(handle: Option<&Handle>, register: impl FnOnce(&Reactors, usize) -> R) -> R {
     let mut register = Some(register);
     let mut once = |reactors: &Reactors, seat| {
@@ -216,7 +254,7 @@ fn elsewhere<R>(handle: Option<&Handle>, register: impl FnOnce(&Reactors, usize)
     register(reactors, reactors.here_or_any())
 }
 
-/// The runtime of the calling thread, if it has timers.
+/// The current runtime, which must have timers.
 #[cold]
 #[track_caller]
 fn current(api: &str) -> Handle {

@@ -1,4 +1,4 @@
-//! So much time and no more.
+//! `timeout`: limiting how long a future may take.
 
 use super::error::Elapsed;
 use super::{Duration, Instant, Sleep};
@@ -8,10 +8,17 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Gives a future so much time. If it is not ready by then it is dropped with the [`Timeout`].
+/// Limits the time that a future may take to `duration`.
 ///
-/// The future is polled first: if it is ready, it does not matter how late. One that never waits is not
-/// cut short. A time that is too long to be added to now is no limit.
+/// The future is dropped when the returned [`Timeout`] is. It is polled before the time is checked,
+/// so a future that is ready completes even after the time has elapsed, and a future that blocks or
+/// never waits is not interrupted. There is no limit if the deadline would overflow an [`Instant`].
+///
+/// # Errors
+///
+/// The returned future completes with [`Elapsed`] if the time elapses first.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::time::{Duration, timeout};
@@ -23,8 +30,13 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 ///
+/// # Cancel safety
+///
+/// Dropping the returned future drops `future`. Pass `&mut future` to continue with it later.
+///
 /// # Panics
-/// If the calling thread is in no runtime, or in one without
+///
+/// Panics if the calling thread is in no runtime, or if its runtime has no timers; see
 /// [`enable_time`](crate::runtime::Builder::enable_time).
 #[track_caller]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
@@ -36,10 +48,28 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
     Timeout { value: future.into_future(), delay }
 }
 
-/// As [`timeout`], until `deadline`.
+/// Limits the time that a future may take: until `deadline`. See [`timeout`].
+///
+/// # Errors
+///
+/// The returned future completes with [`Elapsed`] if the deadline passes first.
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{Instant, timeout_at};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let deadline = Instant::now();
+/// assert_eq!(timeout_at(deadline, async { "ready" }).await, Ok("ready"));
+/// assert!(timeout_at(deadline, std::future::pending::<()>()).await.is_err());
+/// # }
+/// ```
 ///
 /// # Panics
-/// As [`timeout`].
+///
+/// Panics like [`timeout`].
 #[track_caller]
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
     let delay = Some(Sleep::new(deadline, "time::timeout_at"));
@@ -47,7 +77,7 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 }
 
 pin_project! {
-    /// The future of [`timeout`] and [`timeout_at`].
+    /// The future returned by [`timeout`] and [`timeout_at`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Timeout<T> {
@@ -59,17 +89,17 @@ pin_project! {
 }
 
 impl<T> Timeout<T> {
-    /// The future within.
+    /// Returns a reference to the inner future.
     pub fn get_ref(&self) -> &T {
         &self.value
     }
 
-    /// The future within.
+    /// Returns a mutable reference to the inner future.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.value
     }
 
-    /// The future within, without a limit.
+    /// Returns the inner future, which is then no longer limited.
     pub fn into_inner(self) -> T {
         self.value
     }
@@ -91,9 +121,9 @@ impl<T: Future> Future for Timeout<T> {
     }
 }
 
-/// The same for futures of all kinds.
+/// Polls the delay. Not generic over the future.
 fn poll_delay(delay: Pin<&mut Sleep>, had_budget: bool, cx: &mut Context<'_>) -> Poll<Elapsed> {
-    // A future that takes all the budget each time it is polled would never be cut short (W9).
+    // Otherwise a future that uses up its budget in each poll would never time out (W9).
     let is_spent = had_budget && !coop::has_budget_remaining();
     let poll = || delay.poll(cx);
     let polled = if is_spent { coop::with_no_budget(poll) } else { poll() };

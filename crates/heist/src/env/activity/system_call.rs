@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// A system call that a thread was found in: `futex`, `read`, `clock_nanosleep` …
+/// A system call in which a stuck thread was found, such as `futex`, `read` or `clock_nanosleep`.
+///
+/// # Examples
 ///
 /// ```no_run
 /// use heist::runtime::{Builder, StallCause};
@@ -24,13 +26,14 @@ impl SystemCall {
         SystemCall { number }
     }
 
-    /// Its number, which means something on the machine's architecture only.
+    /// Returns the number of the call, whose meaning depends on the machine's architecture.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Its name, as in the system's manual. The calls that threads are known to block in have one
-    /// here, on x86-64 and on AArch64.
+    /// Returns the name of the call as in the system's manual, if it is known.
+    ///
+    /// The calls in which threads are known to block have a name here, on x86-64 and AArch64.
     pub fn name(&self) -> Option<&'static str> {
         let mut calls = names::EVERYWHERE.iter().chain(names::HERE);
         let (_, constant) = calls.find(|(number, _)| *number == self.number)?;
@@ -38,7 +41,7 @@ impl SystemCall {
     }
 }
 
-/// The name, or `system call 1234`.
+/// Formats the name, or `system call 1234` if the name is not known.
 impl fmt::Display for SystemCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {

@@ -1,4 +1,4 @@
-//! Buckets that grow with the time that they stand for.
+//! Histograms whose buckets grow with the durations that they count.
 
 use super::nanos;
 use std::error::Error;
@@ -10,26 +10,40 @@ const LONGEST: Duration = Duration::from_secs(60);
 const PRECISION: u32 = 2;
 const MAX_PRECISION: u32 = 10;
 
-/// A division into buckets in which each time that doubles takes the same number of them: 2 to
-/// the power of `precision`. A bucket is then never wider than that fraction of its times.
+/// A logarithmic division into buckets: every doubling of the duration has the same number of
+/// buckets, 2 to the power of `precision`.
 ///
-/// Unless said otherwise it tells times from 100 ns to 60 s apart, with an error of at most 25 %,
-/// in 119 buckets.
+/// A bucket is never wider than the fraction 1 / 2^`precision` of the durations in it. The default
+/// distinguishes durations from 100 ns to 60 s with an error of at most 25 %, in 119 buckets.
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::LogHistogram;
+/// use std::time::Duration;
+///
+/// let histogram = LogHistogram::builder()
+///     .min_value(Duration::from_micros(20))
+///     .max_value(Duration::from_millis(4))
+///     .precision_exact(0)
+///     .build();
+/// assert!(histogram.max_value() >= 4_000_000);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogHistogram {
     precision: u32,
-    /// The first bucket holds all times whose index is this or less.
+    /// The first bucket holds all durations whose index is this or less.
     first: u64,
     buckets: usize,
 }
 
 impl LogHistogram {
-    /// What may be said about it.
+    /// Creates a builder with the default settings.
     pub fn builder() -> LogHistogramBuilder {
         LogHistogramBuilder::default()
     }
 
-    /// The longest time that is told apart from all that are longer, in nanoseconds.
+    /// Returns the longest duration, in nanoseconds, that is distinguished from all longer ones.
     pub fn max_value(&self) -> u64 {
         self.start(self.buckets - 1)
     }
@@ -53,8 +67,8 @@ impl Default for LogHistogram {
     }
 }
 
-/// The place of a time among all that this precision tells apart: below twice 2^precision each
-/// has its own; above, the leading `precision + 1` bits say which it is.
+/// The index of a duration among all that this precision distinguishes. Below twice 2^precision
+/// each duration has its own; above, the leading `precision + 1` bits determine it.
 fn index(nanos: u64, precision: u32) -> u64 {
     if nanos >> (precision + 1) == 0 {
         return nanos;
@@ -63,7 +77,7 @@ fn index(nanos: u64, precision: u32) -> u64 {
     (u64::from(doublings) << precision) + (nanos >> doublings)
 }
 
-/// The shortest time with this index.
+/// The shortest duration with this index.
 fn start(index: u64, precision: u32) -> u64 {
     if index >> (precision + 1) == 0 {
         return index;
@@ -73,7 +87,16 @@ fn start(index: u64, precision: u32) -> u64 {
     leading << doublings
 }
 
-/// Makes a [`LogHistogram`].
+/// Builds a [`LogHistogram`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::LogHistogram;
+///
+/// let error = LogHistogram::builder().max_error(0.01).max_buckets(10).unwrap_err();
+/// assert!(error.to_string().contains("buckets"));
+/// ```
 #[derive(Debug, Clone, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct LogHistogramBuilder {
@@ -83,10 +106,11 @@ pub struct LogHistogramBuilder {
 }
 
 impl LogHistogramBuilder {
-    /// How far off a time may be that is read from its bucket: 0.25 for a quarter.
+    /// Sets the maximum relative error of a duration that is read from its bucket, such as 0.25.
     ///
     /// # Panics
-    /// If it is not between 0 and 1.
+    ///
+    /// Panics if it is not between 0 and 1, exclusively.
     #[track_caller]
     pub fn max_error(mut self, max_error: f64) -> Self {
         assert!(
@@ -98,10 +122,11 @@ impl LogHistogramBuilder {
         self
     }
 
-    /// Into how many buckets a doubling is divided: 2 to the power of `precision`.
+    /// Sets the precision: every doubling is divided into 2 to the power of `precision` buckets.
     ///
     /// # Panics
-    /// If it is above 10.
+    ///
+    /// Panics if `precision` is greater than 10.
     #[track_caller]
     pub fn precision_exact(mut self, precision: u32) -> Self {
         assert!(
@@ -112,16 +137,17 @@ impl LogHistogramBuilder {
         self
     }
 
-    /// The shortest time that is to be told apart from shorter ones.
+    /// Sets the shortest duration that is distinguished from shorter ones.
     pub fn min_value(mut self, duration: Duration) -> Self {
         self.shortest = Some(duration);
         self
     }
 
-    /// The longest time that is to be told apart from longer ones.
+    /// Sets the longest duration that is distinguished from longer ones.
     ///
     /// # Panics
-    /// If it is 0.
+    ///
+    /// Panics if `duration` is 0.
     #[track_caller]
     pub fn max_value(mut self, duration: Duration) -> Self {
         assert!(!duration.is_zero(), "LogHistogramBuilder::max_value: must be above 0");
@@ -129,10 +155,11 @@ impl LogHistogramBuilder {
         self
     }
 
-    /// Builds it, if so many buckets are enough.
+    /// Builds the histogram if it has at most `max_buckets` buckets.
     ///
     /// # Errors
-    /// If they are not.
+    ///
+    /// Returns an error with the required number of buckets if it has more.
     pub fn max_buckets(
         &mut self,
         max_buckets: usize,
@@ -145,7 +172,7 @@ impl LogHistogramBuilder {
         }
     }
 
-    /// Builds it.
+    /// Builds the histogram.
     pub fn build(&self) -> LogHistogram {
         let precision = self.precision.unwrap_or(PRECISION);
         let shortest = index(nanos(self.shortest.unwrap_or(SHORTEST)), precision);
@@ -165,12 +192,12 @@ impl From<LogHistogramBuilder> for LogHistogram {
     }
 }
 
-/// Why a histogram cannot be made.
+/// The error of [`LogHistogramBuilder::max_buckets`].
 #[derive(Debug)]
 pub enum InvalidHistogramConfiguration {
-    /// It would take more buckets than were allowed.
+    /// The histogram needs more buckets than were allowed.
     TooManyBuckets {
-        /// How many it would take.
+        /// The number of buckets that it needs.
         required_bucket_count: usize,
     },
 }

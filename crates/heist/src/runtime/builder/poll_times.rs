@@ -27,7 +27,7 @@ impl Builder {
     /// ```
     ///
     /// [`RuntimeMetrics::poll_time_histogram_bucket_count`]:
-    /// super::RuntimeMetrics::poll_time_histogram_bucket_count
+    /// crate::runtime::RuntimeMetrics::poll_time_histogram_bucket_count
     pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
         self.counts_poll_times = true;
         self

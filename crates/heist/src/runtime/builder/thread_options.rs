@@ -122,7 +122,8 @@ impl Builder {
     /// The callback may spawn or wake tasks; then the worker does not sleep. It should be short,
     /// because the worker runs nothing else meanwhile, and it must not wait for a task.
     ///
-    /// On a runtime without worker threads it is called by the thread in [`Runtime::block_on`].
+    /// On a runtime without worker threads it is called by the thread in
+    /// [`Runtime::block_on`](crate::runtime::Runtime::block_on).
     /// Blocking threads do not call it.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! Which set of local tasks a thread is in.
+//! The `LocalSet` that a thread is in.
 
 use super::scheduler::LocalScheduler;
 use crate::task::JoinHandle;
@@ -13,12 +13,12 @@ thread_local! {
     static CURRENT: RefCell<Option<LocalScheduler>> = RefCell::new(None);
 }
 
-/// Makes a [`LocalSet`](super::LocalSet) the one that [`spawn_local`] uses, for as long as it
-/// lives.
+/// A guard of [`LocalSet::enter`](super::LocalSet::enter): until it is dropped, [`spawn_local`]
+/// adds tasks to that set.
 #[must_use = "the thread leaves the set when the guard is dropped"]
 pub struct LocalEnterGuard {
     outer: Option<LocalScheduler>,
-    /// It changes what is current on its thread.
+    /// It must be dropped on the thread whose current set it changes.
     _thread: PhantomData<*const ()>,
 }
 
@@ -40,18 +40,19 @@ impl fmt::Debug for LocalEnterGuard {
     }
 }
 
-/// On a thread that is ending no set is current, and none becomes so.
+/// Replaces the current set. On a thread that is ending this does nothing.
 fn exchange(scheduler: Option<LocalScheduler>) -> Option<LocalScheduler> {
     CURRENT.try_with(|current| current.replace(scheduler)).ok().flatten()
 }
 
-/// Adds a task to the current [`LocalSet`](super::LocalSet). It runs on this thread, so its future
-/// need not be `Send`.
+/// Spawns a task on the current [`LocalSet`](super::LocalSet). Its future need not be `Send`.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::task::{self, LocalSet};
 ///
-/// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// let rt = heist::runtime::Runtime::new().unwrap();
 /// LocalSet::new().block_on(&rt, async {
 ///     let text = std::rc::Rc::<str>::from("local");
 ///     let task = task::spawn_local(async move { text.len() });
@@ -60,9 +61,10 @@ fn exchange(scheduler: Option<LocalScheduler>) -> Option<LocalScheduler> {
 /// ```
 ///
 /// # Panics
-/// If the calling thread is in no set: call it from a task of one, from
+///
+/// Panics if the calling thread is in no set. Call it in a task of a set, inside
 /// [`LocalSet::run_until`](super::LocalSet::run_until), or while the guard of
-/// [`LocalSet::enter`](super::LocalSet::enter) lives.
+/// [`LocalSet::enter`](super::LocalSet::enter) exists.
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where

@@ -12,9 +12,9 @@ use std::panic::Location;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 
-/// How many tasks run in one turn of the set, before others on its thread have theirs. Guessed.
+/// Number of tasks that one turn of the set runs before other tasks on its thread run. Guessed.
 const TASKS_PER_TURN: usize = 61;
-/// Every so many tasks those woken from elsewhere go first. Guessed.
+/// Number of tasks after which tasks woken on other threads go first. Guessed.
 const REMOTE_INTERVAL: u32 = 31;
 
 /// The scheduler of a set; what its tasks have of it.

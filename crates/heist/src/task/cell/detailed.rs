@@ -1,7 +1,7 @@
-//! Tasks of which more is known: a name, numbers for the console, or both.
+//! Tasks with details: a name, statistics for the console, or both.
 //!
-//! All others have no room for that, and pay nothing. What differs from them is in the vtable, so
-//! that a future's code exists once.
+//! Other tasks have no space for details and pay nothing for them. The differences are in the
+//! vtable, so that the code of each future exists once.
 
 use super::{Cell, Header, Ran, VTable, displace, place};
 use crate::task::tracker::Tracked;
@@ -11,7 +11,7 @@ use std::future::Future;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// What is known of a task beside its id and where it was spawned.
+/// What is known of a task besides its id and where it was spawned.
 pub(in crate::task_core) struct Details {
     pub(in crate::task_core) name: Option<Name>,
     pub(in crate::task_core) tracked: Option<Tracked>,
@@ -23,7 +23,7 @@ struct DetailedCell<F: Future, S: Schedule> {
     details: Details,
 }
 
-/// As [`allocate`](super::allocate), with details.
+/// Allocates a task with details; see [`allocate`](super::allocate).
 pub(in crate::task_core) fn allocate_detailed<F, S>(
     future: F,
     id: Id,
@@ -40,7 +40,7 @@ where
 }
 
 impl<F: Future, S: Schedule> DetailedCell<F, S> {
-    /// What is not here is done with the cell inside of this one.
+    /// Functions that are not listed are those of the inner cell.
     const VTABLE: &'static VTable = &VTable {
         run: Self::run,
         cancel: Self::cancel,
@@ -54,7 +54,7 @@ impl<F: Future, S: Schedule> DetailedCell<F, S> {
     /// `header` is that of a live `DetailedCell<F, S>`, and the reference does not outlive it.
     unsafe fn details<'a>(header: NonNull<Header>) -> &'a Details {
         // SAFETY: (T10) the header is the first field. The details are written before the task is
-        // known to anybody, and never again; no reference to the rest of the cell is made here.
+        // shared, and never again; no reference to the rest of the cell is made here.
         unsafe { &(*header.cast::<Self>().as_ptr()).details }
     }
 
@@ -62,7 +62,7 @@ impl<F: Future, S: Schedule> DetailedCell<F, S> {
         // SAFETY: (T10) the vtable belongs to this type, and the caller has a reference until the
         // poll.
         let tracked = unsafe { Self::details(header) }.tracked.as_ref();
-        // A share of its own: when the poll is over the task may be gone.
+        // A share of its own, because the task may be freed when the poll has ended.
         let stats = tracked.map(Tracked::share);
         let poll = stats.as_ref().map(|stats| stats.poll_begins());
         // SAFETY: (T2) passed on to the caller.

@@ -1,17 +1,19 @@
-//! How many took how long, counted by whoever it is.
+//! Histograms of durations, which any thread may add to.
 
 use crate::env::this_thread;
 use crate::metrics::SharedCounter;
 use crossbeam_utils::CachePadded;
 
-/// Guessed: threads that poll at the same time seldom meet.
+/// Guessed; a factor of four does not matter. Threads that poll at the same time rarely share one.
 const SHARDS: usize = 16;
-/// The first bucket has what takes up to 128 ns: less cannot be told from reading the clock.
+/// The first bucket contains durations up to 2^7 = 128 ns: shorter ones cannot be told from the
+/// cost of reading the clock.
 const FIRST: u32 = 7;
-/// Each further one has twice as much; the last but one up to 17 s, and the last has no end.
+/// Each further bucket contains twice as much; the last but one up to 17 s, and the last has no
+/// end.
 pub(super) const BUCKETS: usize = 29;
 
-/// Times of polls or waits, in buckets that double.
+/// Durations of polls or waits, in buckets that double.
 pub(crate) struct Histogram {
     shards: [CachePadded<Shard>; SHARDS],
 }
@@ -22,7 +24,7 @@ struct Shard {
     sum: SharedCounter,
 }
 
-/// Up to how many nanoseconds a bucket has; `None` if it has no end.
+/// The longest duration of a bucket, in nanoseconds; `None` if it has no end.
 pub(crate) fn limit_of(bucket: usize) -> Option<u64> {
     (bucket + 1 < BUCKETS).then(|| 1 << (FIRST as usize + bucket))
 }
@@ -43,13 +45,13 @@ impl Histogram {
         shard.sum.add(nanos);
     }
 
-    /// How many there are in each bucket.
+    /// The number of durations in each bucket.
     pub(crate) fn counts(&self) -> [u64; BUCKETS] {
         let count = |bucket: usize| self.shards.iter().map(|s| s.counts[bucket].get()).sum();
         std::array::from_fn(count)
     }
 
-    /// All times together.
+    /// The sum of all durations.
     pub(crate) fn sum(&self) -> u64 {
         self.shards.iter().map(|shard| shard.sum.get()).fold(0, u64::wrapping_add)
     }

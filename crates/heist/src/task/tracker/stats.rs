@@ -1,4 +1,4 @@
-//! What is known of one task.
+//! Statistics of one task.
 
 use super::{Ran, Tracker};
 use crate::metrics::{Counter, SharedCounter};
@@ -7,24 +7,25 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The numbers of one task. They may outlive it: whoever polls it and whoever asks have shares of their own.
+/// The statistics of one task. They may outlive it: the thread that polls it and clients of the
+/// console have shares of their own.
 ///
-/// Times are nanoseconds since the tracker began. What happens while the task is somebody's, queued or
-/// running, has one writer at a time (T1, T2), and the queues order them. What is written when a poll has
-/// ended is not so: by then the task may be polled again elsewhere.
+/// Times are in nanoseconds since the tracker was created. Fields that change while the task is
+/// queued or running have one writer at a time (T1, T2), and the queues order the writers. Fields
+/// that change after a poll may have several, because the task may then already be polled
+/// elsewhere.
 ///
-/// They are counts for people (M1). Nobody decides anything by them, so loom need not see them, and all
-/// orderings are Relaxed.
+/// All orderings are Relaxed: these are counts for people (M1), and nothing depends on them.
 pub(crate) struct Stats {
     tracker: Arc<Tracker>,
-    /// Where it is in the table.
+    /// Its index in the table.
     place: usize,
     has_ended: AtomicBool,
     pub(crate) id: Id,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) spawned_at: &'static Location<'static>,
     spawned: u64,
-    /// When it became runnable last. With QUEUED until it is polled.
+    /// When it became runnable last, with QUEUED set until it is polled.
     woken: AtomicU64,
     delay: Counter,
     longest_delay: Counter,
@@ -38,7 +39,7 @@ pub(crate) struct Stats {
 
 const QUEUED: u64 = 1 << 63;
 
-/// A poll that goes on.
+/// A poll in progress.
 #[must_use = "it has to end"]
 pub(crate) struct Poll {
     began: u64,
@@ -72,12 +73,12 @@ impl Stats {
         }
     }
 
-    /// By whoever has made the task runnable, before anybody else can take it.
+    /// Called by the thread that has made the task runnable, before another thread can take it.
     pub(in crate::task_core) fn woken(&self) {
         self.woken.store(self.tracker.now() | QUEUED, Ordering::Relaxed);
     }
 
-    /// By whoever has the right to run the task.
+    /// Called by the thread that has the right to run the task.
     pub(in crate::task_core) fn poll_begins(&self) -> Poll {
         let now = self.tracker.now();
         let woken = self.woken.load(Ordering::Relaxed) & !QUEUED;
@@ -91,7 +92,7 @@ impl Stats {
         Poll { began: now }
     }
 
-    /// By the one who began it. Only a task that is to run again is still his.
+    /// Called by the thread that began the poll. It still owns the task only if `ran` is `Again`.
     pub(in crate::task_core) fn poll_ends<T>(&self, poll: Poll, ran: &Ran<T>) {
         let now = self.tracker.now();
         let took = now.saturating_sub(poll.began);
@@ -108,17 +109,17 @@ impl Stats {
         }
     }
 
-    /// The task has ended: it leaves the table, if nobody has seen to that before.
+    /// Removes the task from the table when it has ended. Only the first call does something.
     pub(crate) fn end(&self) {
         if !self.has_ended.swap(true, Ordering::Relaxed) {
             self.tracker.remove(self.id, self.place);
         }
     }
 
-    /// What there is to tell at this moment, which the tracker's clock shows. A poll that goes on counts, and
-    /// so does a wait for one.
+    /// The statistics at the time `now` of the tracker's clock. They include the current poll, or
+    /// the current wait for one.
     pub(crate) fn view(&self, now: u64) -> View {
-        // In this order: what begins in between makes it look busy, not idle.
+        // In this order: a poll that begins in between makes the task look busy, not idle.
         let ended = self.polls_ended.get();
         let (busy, longest) = (self.busy.get(), self.longest_poll.load(Ordering::Relaxed));
         let (delay, longest_delay) = (self.delay.get(), self.longest_delay.get());
@@ -146,7 +147,7 @@ impl Stats {
     }
 }
 
-/// The numbers of a task at one moment; times in nanoseconds.
+/// The statistics of a task at one moment; times in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
     pub(crate) state: TaskState,
@@ -155,7 +156,7 @@ pub(crate) struct View {
     pub(crate) longest_poll: u64,
     pub(crate) delay: u64,
     pub(crate) longest_delay: u64,
-    /// How long ago.
+    /// Time since the last wake-up.
     pub(crate) last_wake: u64,
     pub(crate) age: u64,
 }
