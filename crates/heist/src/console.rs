@@ -1,5 +1,10 @@
-//! What a running program tells about its runtime: a Unix socket, or a loopback TCP port, that answers
-//! plain HTTP. `heist top` and `heist doctor` ask it; so can `curl` and Prometheus.
+//! The console: a running program describes its runtimes over HTTP, on a Unix socket or a loopback
+//! TCP port.
+//!
+//! `heist top` and `heist doctor` use it, and so can `curl` and Prometheus. It serves metrics, the
+//! state of workers and tasks, recent stalls, and a trace.
+//!
+//! # Examples
 //!
 //! ```
 //! use heist::console::{Address, Config};
@@ -11,14 +16,17 @@
 //! assert_eq!(rt.handle().console_address(), Some(&Address::Unix(path)));
 //! ```
 //!
-//! Without touching the program, `HEIST_CONSOLE=1` gives each of its runtimes a console. What is served,
-//! where, and to whom, is told in
-//! [the README](https://docs.rs/crate/heist/latest/source/src/console/README.md).
+//! The environment variable `HEIST_CONSOLE=1` gives each runtime of a program a console without
+//! changing the program.
+//! [The README](https://docs.rs/crate/heist/latest/source/src/console/README.md) describes what is
+//! served, where, and to whom.
 //!
-//! A runtime with a console reads the clock twice a poll, and keeps numbers of each task up to a limit
-//! ([`Config::max_tasks`]). Whoever asks, and however often, is served by one thread, which works a
-//! quarter of the time at most and keeps no more than a few MiB for all of its clients; a trace on its way
-//! is in a file without a name.
+//! # Cost
+//!
+//! A runtime with a console reads the clock twice per poll, and keeps statistics of each task up to
+//! a limit ([`Config::max_tasks`]). One thread serves all clients. It works at most a quarter of
+//! the time and uses at most a few MiB, however many clients there are; a trace that is being sent
+//! is in an unnamed file.
 
 mod answers;
 mod client;

@@ -1,4 +1,4 @@
-//! The world outside: threads, parking, time, randomness, warnings. All of it goes through here.
+//! The outside world: threads, parking, time, randomness, warnings. All access goes through here.
 
 mod activity;
 mod affinity;
@@ -27,37 +27,38 @@ pub(crate) use wakeup::Wakeup;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Calls `f`, code of others whose panic is nobody's (T7).
+/// Calls `f`, foreign code whose panic is swallowed (T7).
 pub(crate) fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        // Dropping it may panic once more, and what that leaves may again: there it ends.
+        // Dropping the payload may panic once more, with a payload whose drop may panic too. That
+        // one is leaked.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(payload);
         }
     }
 }
 
-/// Goes on with a panic for which something is forgotten. Its drop may panic, too, and in the middle of the first panic that would end the
-/// process (J4).
+/// Drops `forgotten` and resumes a panic. The drop may panic too, which in the middle of the first
+/// panic would end the process (J4).
 #[cold]
 pub(crate) fn resume_without<T>(forgotten: T, panic: Box<dyn Any + Send>) -> ! {
     quietly(|| drop(forgotten));
     resume_unwind(panic)
 }
 
-/// A hint that something will be written there soon: the memory may come while something else is done. Any address
-/// will do.
+/// Prefetches memory that will be written soon. Any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(_place: *const T) {
     #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
-    // SAFETY: (type) a hint, wherever it points: nothing is read, and nothing is written. Processors that do not know it do
-    // nothing. (The compiler's own would not ask for the right to write on a baseline x86-64.)
+    // SAFETY: (type) a hint, which neither reads nor writes, whatever the address. Processors
+    // without the instruction ignore it. (The compiler's intrinsic would not request write access
+    // on a baseline x86-64.)
     unsafe {
         std::arch::asm!("prefetchw [{}]", in(reg) _place.addr(), options(nomem, nostack, preserves_flags));
     }
 }
 
-/// A small generator (xorshift64*), for choosing victims.
+/// A small random number generator (xorshift64*), for choosing victims.
 pub(crate) struct Rng(u64);
 
 impl Rng {
@@ -72,7 +73,7 @@ impl Rng {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number below `limit`, which is not 0.
+    /// A random number below `limit`, which must not be 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         (((self.next() >> 32) * limit as u64) >> 32) as usize
     }

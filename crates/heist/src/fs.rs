@@ -1,10 +1,12 @@
 //! Files and directories.
 //!
-//! Operating systems have no way to ask for a file without waiting for it, so each operation is a
-//! closure on a blocking thread (see [`spawn_blocking`](crate::task::spawn_blocking)). One costs well
-//! under a microsecond beside the system calls; still, reading or writing a whole file in one go
-//! ([`read`], [`write()`]) is quicker than piece by piece, and small reads and writes of a [`File`] gain
-//! from a [`BufReader`](crate::io::BufReader) or [`BufWriter`](crate::io::BufWriter).
+//! Operating systems offer no way to use files without blocking, so each operation is a closure on
+//! a blocking thread (see [`spawn_blocking`](crate::task::spawn_blocking)). That costs well under a
+//! microsecond beside the system calls. Still, reading or writing a whole file at once ([`read`],
+//! [`write()`]) is faster than in pieces, and small reads and writes of a [`File`] profit from a
+//! [`BufReader`](crate::io::BufReader) or [`BufWriter`](crate::io::BufWriter).
+//!
+//! # Examples
 //!
 //! ```
 //! use heist::fs;
@@ -26,16 +28,17 @@
 //! # }
 //! ```
 //!
-//! # Cancellation
+//! # Cancel safety
 //!
-//! An operation that has begun on its thread cannot be stopped. A future that is dropped stops
-//! waiting, and what it asked for is done; if no thread has begun it when the runtime goes down, it is
-//! not, unless it is a write to a [`File`] that was accepted.
+//! An operation that has started on its thread cannot be stopped: if the future is dropped, the
+//! operation still completes. An operation that has not started when the runtime is shut down is
+//! cancelled, except for a write to a [`File`] that was accepted.
 //!
 //! # Panics
 //!
-//! All of it panics on a thread that is in no runtime. In a runtime that has gone down it fails with
-//! an error that [`is_rt_shutdown_err`](crate::runtime::is_rt_shutdown_err) knows.
+//! All functions panic if the calling thread is in no runtime. In a runtime that has been shut down
+//! they return an error for which
+//! [`is_rt_shutdown_err`](crate::runtime::is_rt_shutdown_err) is true.
 
 mod dirs;
 mod file;

@@ -1,10 +1,10 @@
-//! [hyper] on heist, and servers in one line. Only with the feature `hyper`.
+//! Adapters that run [hyper] on heist, and a server. Requires the feature `hyper`.
 //!
-//! hyper leaves tasks, time and sockets to others. Here is what it asks for: [`Executor`], [`Timer`]
-//! and [`Io`], which lends it a socket, or anything else with tokio's I/O traits.
+//! hyper leaves tasks, timers and sockets to a runtime. [`Executor`], [`Timer`] and [`Io`] provide
+//! them.
 //!
-//! [`serve`] has it all put together: an axum `Router`, tonic's `Routes`, or any other tower service,
-//! on HTTP/1 and HTTP/2. For more control write the loop yourself:
+//! [`serve`] combines them into a server for an axum `Router`, tonic's `Routes`, or any other tower
+//! service, with HTTP/1 and HTTP/2. For more control, write the loop yourself:
 //!
 //! ```
 //! use ::hyper::body::Incoming;

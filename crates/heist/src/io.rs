@@ -1,14 +1,15 @@
-//! The traits of asynchronous I/O and their helpers, and the standard streams of the process.
+//! Traits for asynchronous I/O and their helpers, and the standard streams of the process.
 //!
 //! The traits ([`AsyncRead`], [`AsyncWrite`], [`AsyncBufRead`], [`AsyncSeek`] and their extensions)
-//! and what is built on them alone ([`BufReader`], [`BufWriter`], [`copy`], [`duplex`], [`split`] …)
-//! are those of the tokio crate. They take no part in the budget of
-//! [`task::coop`](crate::task::coop), as said in [`sync`](crate::sync).
+//! and helpers ([`BufReader`], [`BufWriter`], [`copy`], [`duplex`], [`split`] …) are those of the
+//! tokio crate. The helpers do not take part in the budget of [`task::coop`](crate::task::coop);
+//! see [`sync`](crate::sync).
 //!
-//! [`stdin`], [`stdout`] and [`stderr`] are heist's, and go through blocking threads. With the feature
-//! `futures-io`, the module `compat` has wrappers to and from the traits of that crate.
+//! [`stdin`], [`stdout`] and [`stderr`] are heist's, and use blocking threads.
+//! [`unix::AsyncFd`] waits for file descriptors of other crates. With the feature `futures-io`, the
+//! module `compat` converts to and from the traits of the futures-io crate.
 //!
-//! Descriptors that heist does not know are waited for with [`unix::AsyncFd`].
+//! # Examples
 //!
 //! ```
 //! use heist::io::{self, AsyncReadExt, AsyncWriteExt};
@@ -35,7 +36,7 @@ pub use crate::reactor::io::{Interest, Ready};
 pub use crate::tokio_parts::io::*;
 pub use stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 
-/// Descriptors of your own.
+/// File descriptors of your own.
 pub mod unix {
     #[allow(deprecated, reason = "Tokio still has the name")]
     pub use super::async_fd::AsyncFdTryNewError;

@@ -1,6 +1,8 @@
-//! Loops over slices and ranges whose parts run at the same time.
+//! Parallel loops over slices and ranges, and a parallel sort.
 //!
-//! These are the few that most programs need. For everything else there are the iterators of rayon.
+//! These are the few that most programs need. Use rayon's iterators for everything else.
+//!
+//! # Examples
 //!
 //! ```
 //! use heist::par;
@@ -20,9 +22,12 @@
 //! assert_eq!(sums.into_inner().unwrap().len(), 10);
 //! ```
 //!
-//! Work is halved a few times for each worker. A half that another worker has taken is halved as often again: so where parts
-//! are uneven, or workers come and go, what is left is divided further, and where nobody is idle hardly
-//! anything is. What is called for one item should take longer than a few nanoseconds, or be called for a chunk.
+//! # How work is divided
+//!
+//! The work is halved until there are a few pieces for each worker. A piece that another worker has
+//! stolen is divided again, so uneven parts are balanced, and almost nothing is divided where no
+//! worker is idle. A closure that is called for one item should take more than a few nanoseconds;
+//! otherwise call it for a chunk.
 
 mod divide;
 mod sort;
@@ -32,8 +37,20 @@ pub use sort::{sort_unstable, sort_unstable_by};
 
 use crate::forkjoin::{FnContext, current_num_workers, join_context};
 
-/// Calls `f` with each item: of a range, of a slice, or of [`chunks`]. In no particular order, and at the same time as far
-/// as there are workers.
+/// Calls `f` for each item of a range, a slice or [`chunks`], potentially in parallel and in no
+/// particular order.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// let sum = AtomicU64::new(0);
+/// heist::par::for_each(0..100_u64, |n| _ = sum.fetch_add(n, Ordering::Relaxed));
+/// assert_eq!(sum.into_inner(), 4950);
+/// ```
+///
+/// The closure cannot change variables without synchronization:
 ///
 /// ```compile_fail,E0594
 /// let mut sum = 0;
@@ -41,13 +58,19 @@ use crate::forkjoin::{FnContext, current_num_workers, join_context};
 /// ```
 ///
 /// # Panics
-/// If `f` does; other items may have been left out then.
+///
+/// Panics if `f` panics. Other items may then have been skipped.
 pub fn for_each<D: Divide>(work: D, f: impl Fn(D::Item) + Sync) {
     fold(work, &|part: D| part.items().for_each(&f), &|(), ()| ());
 }
 
-/// Maps each item, and reduces what comes out to one: neighbours first, so that the order of items is kept and `reduce` need
-/// not be commutative, but has to be associative. `None` if there are no items.
+/// Maps each item, potentially in parallel, and reduces the results to one. Returns `None` if there
+/// are no items.
+///
+/// `reduce` must be associative. It need not be commutative, because it is called for neighbors in
+/// their order.
+///
+/// # Examples
 ///
 /// ```
 /// let text = heist::par::map_reduce(0..10_u32, |n| n.to_string(), |a, b| a + &b);
@@ -55,7 +78,8 @@ pub fn for_each<D: Divide>(work: D, f: impl Fn(D::Item) + Sync) {
 /// ```
 ///
 /// # Panics
-/// If a closure does.
+///
+/// Panics if a closure panics.
 pub fn map_reduce<D, R>(
     work: D,
     map: impl Fn(D::Item) -> R + Sync,
@@ -77,7 +101,8 @@ where
 struct Divisions(usize);
 
 impl Divisions {
-    /// So many pieces for each worker if nothing is stolen. Guessed: enough to find out whether anybody is idle.
+    /// Pieces per worker if nothing is stolen. Guessed: enough to find out whether a worker is
+    /// idle.
     const PIECES_PER_WORKER: usize = 4;
 
     fn at_first() -> Self {
@@ -85,8 +110,8 @@ impl Divisions {
         Divisions(pieces.next_power_of_two().ilog2() as usize)
     }
 
-    /// For a half that is called in this context: who has taken it from another is idle, and may not be the
-    /// only one.
+    /// The divisions of a half that is called in this context. If it was stolen, a worker was idle,
+    /// and others may be.
     fn in_context(self, context: FnContext) -> Self {
         if context.migrated() { Divisions(self.0.max(Self::at_first().0)) } else { self }
     }
@@ -96,7 +121,7 @@ impl Divisions {
     }
 }
 
-/// Divides `work`, and brings together what has become of its parts.
+/// Divides `work`, and combines the results of its parts.
 fn fold<D, R>(work: D, part: &(impl Fn(D) -> R + Sync), both: &(impl Fn(R, R) -> R + Sync)) -> R
 where
     D: Divide,

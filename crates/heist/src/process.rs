@@ -1,7 +1,9 @@
-//! Child processes, awaited.
+//! Child processes.
 //!
-//! [`Command`] is built like [`std::process::Command`]; what it starts is a [`Child`], whose exit
-//! is awaited, and whose pipes are read and written like any other stream.
+//! [`Command`] is used like [`std::process::Command`]. What it starts is a [`Child`], whose exit
+//! can be awaited, and whose pipes are read and written like other streams.
+//!
+//! # Examples
 //!
 //! ```
 //! use heist::process::Command;
@@ -15,7 +17,7 @@
 //! }
 //! ```
 //!
-//! A conversation with a child, in both directions at once:
+//! A dialog with a child, in both directions at the same time:
 //!
 //! ```
 //! use heist::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -32,26 +34,26 @@
 //!         to.write_all(b"\n").await?;
 //!         assert_eq!(lines.next_line().await?.as_deref(), Some(line));
 //!     }
-//!     drop(to); // That is the end of its input.
+//!     drop(to); // This ends its input.
 //!     assert!(cat.wait().await?.success());
 //!     Ok(())
 //! }
 //! ```
 //!
-//! # Children that nobody waits for
+//! # Dropped children
 //!
-//! Dropping a [`Child`] does not end the process, unless [`kill_on_drop`](Command::kill_on_drop)
-//! says so. Either way the runtime waits for it in the background, so that no zombie is left. If
-//! the runtime is shut down before the child exits, the next runtime that starts a process takes
-//! that over; if there is none, a zombie may stay until this process ends. Where that matters,
-//! await [`wait`](Child::wait) or [`kill`](Child::kill).
+//! Dropping a [`Child`] does not end the process, unless [`kill_on_drop`](Command::kill_on_drop) is
+//! set. In both cases the runtime waits for the process in the background, so that no zombie
+//! remains. If the runtime is shut down first, the next runtime that starts a process takes over.
+//! If there is none, a zombie may remain until this process ends; to prevent that, await
+//! [`wait`](Child::wait) or [`kill`](Child::kill).
 //!
-//! # Fine print
+//! # Platform notes
 //!
-//! Starting a process blocks the thread for the time of a `fork` and `exec`. On Linux 5.3 and newer
-//! the exit of a child is told by a descriptor of its own (`pidfd`), elsewhere, or where that is
-//! forbidden, by `SIGCHLD`. Nobody else should wait for the children of this module: `waitpid(-1,
-//! …)` takes their status away, and so does ignoring `SIGCHLD`.
+//! Starting a process blocks the thread during `fork` and `exec`. Linux 5.3 and newer report the
+//! exit of a child through a `pidfd`. On older systems, and where that is forbidden, `SIGCHLD` is
+//! used. No other code should wait for these children: `waitpid(-1, …)` takes their status away,
+//! and so does ignoring `SIGCHLD`.
 
 mod child;
 mod command;

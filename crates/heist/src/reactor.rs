@@ -1,7 +1,7 @@
-//! Reactors: what wakes tasks that wait for I/O or for time. There is one for each seat, with a poller
-//! and a timer wheel of its own, and any thread may use it. The protocol is told in `reactor/README.md`.
+//! Reactors, which wake tasks that wait for I/O or time. Each seat has one, with its own poller and
+//! timer wheel, and any thread may use it. `reactor/README.md` specifies the protocol.
 //!
-//! A reactor never touches a run queue: it calls wakers.
+//! A reactor never touches a run queue: it only calls wakers.
 
 mod apart;
 mod errand;
@@ -36,19 +36,19 @@ use std::task::Waker;
 use std::time::Duration;
 use timers::{Clock, EntryOf, Registered, Time, Timer, Timers};
 
-/// The reactors of a runtime, one a seat.
+/// The reactors of a runtime, one per seat.
 pub(crate) struct Reactors {
     reactors: Box<[CachePadded<Reactor>]>,
     guard: Option<Guard>,
     barrier: AdaptiveBarrier,
     pub(crate) clock: Arc<Clock>,
-    /// Who gets the next source or timer that comes from no seat; counts on and on.
+    /// Counts upwards, to choose a seat for sources and timers of threads that have none.
     next: AtomicUsize,
     has_io: bool,
     has_time: bool,
 }
 
-/// What a runtime's builder decides about them.
+/// The settings that a runtime's builder chooses.
 pub(crate) struct Config {
     pub(crate) seats: usize,
     pub(crate) is_guarded: bool,
@@ -63,40 +63,40 @@ pub(crate) struct Reactor {
     sources: Sources,
     timers: Timers,
     clock: Arc<Clock>,
-    /// When it was looked at last.
+    /// When it was polled last.
     turned_at: AtomicU64,
     post: Post,
-    /// For whoever looks.
+    /// For the thread that polls it without sleeping.
     turn: Mutex<Turn>,
-    /// For whoever sleeps in it.
+    /// For the thread that sleeps in it.
     night: Mutex<Turn>,
     is_slept_in: AtomicBool,
-    /// That of its seat: who sleeps here sleeps there.
+    /// The parker of its seat: the thread that sleeps in the reactor sleeps on the seat's parker.
     parker: Arc<CachePadded<Parker>>,
     apart: Apart,
 }
 
-/// What is needed for looking.
+/// The buffers for polling.
 #[derive(Default)]
 struct Turn {
     events: Events,
     wakers: Vec<Waker>,
 }
 
-/// How many timers one turn fires at most, for the same reason as there is a limit on events: the rest
-/// comes with the next.
+/// Number of timers that one poll fires at most, so that it does not flood the worker's queue, like
+/// the limit on events. The rest is left to the next poll.
 const TIMERS_PER_TURN: usize = 128;
 
-/// How long it takes until it is looked again whether a clock that stands still may jump. Guessed; it is
-/// real time, in tests.
+/// Interval between two checks whether a stopped clock may jump. Guessed. It is real time, in
+/// tests.
 const JUMP_LOOKS: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// The reactors whose seat this thread's worker sits on, and which seat that is.
+    /// The reactors of this thread's worker, and its seat.
     static HERE: Cell<(*const Reactors, usize)> = const { Cell::new((ptr::null(), 0)) };
 }
 
-/// The calling thread's worker sits on a seat, or on none, as long as this lives.
+/// A guard: the calling thread's worker has this seat, or none.
 pub(crate) struct Sits<'a> {
     outer: (*const Reactors, usize),
     _reactors: PhantomData<&'a Reactors>,
@@ -109,10 +109,10 @@ impl Drop for Sits<'_> {
 }
 
 impl Reactors {
-    /// One for each of so many seats, which may be left if they are guarded.
+    /// Creates one reactor per seat. Workers may leave their seats only if the reactors are guarded.
     ///
     /// # Errors
-    /// If the process has too many files open.
+    /// If the process has too many open files.
     pub(crate) fn new(config: Config) -> std_io::Result<Self> {
         let Config { seats, is_guarded, has_io, has_time, clock } = config;
         let clock = Arc::new(clock);
@@ -124,12 +124,12 @@ impl Reactors {
         Ok(Reactors { reactors, guard, barrier, clock, next, has_io, has_time })
     }
 
-    /// Whether tasks may wait for I/O.
+    /// Whether I/O is enabled.
     pub(crate) fn has_io(&self) -> bool {
         self.has_io
     }
 
-    /// Whether tasks may wait for time.
+    /// Whether timers are enabled.
     pub(crate) fn has_time(&self) -> bool {
         self.has_time
     }
@@ -138,42 +138,42 @@ impl Reactors {
         self.reactors.len()
     }
 
-    /// The calling thread's worker sits on this seat.
+    /// Marks that the calling thread's worker has this seat.
     pub(crate) fn sit(&self, seat: usize) -> Sits<'_> {
         Sits { outer: HERE.replace((self, seat)), _reactors: PhantomData }
     }
 
-    /// The calling thread has no worker's seat, as long as this lives: its worker has stepped aside.
+    /// Marks that the calling thread's worker has given its seat away.
     pub(crate) fn sit_nowhere() -> Sits<'static> {
         Sits { outer: HERE.replace((ptr::null(), 0)), _reactors: PhantomData }
     }
 
-    /// The seat that the calling thread's worker sits on, or sat on when its poll began, if it is one of
-    /// these.
+    /// The seat that the calling thread's worker has, or had when its poll began, if it belongs to
+    /// these reactors.
     #[inline]
     pub(crate) fn here(&self) -> Option<usize> {
         let (reactors, seat) = HERE.try_with(Cell::get).ok()?;
         ptr::eq(reactors, self).then_some(seat)
     }
 
-    /// Calls `f` with the reactors of the calling thread's worker and its seat, as [`here`](Self::here) has
-    /// it, if the thread has a worker.
+    /// Calls `f` with the reactors and the seat of the calling thread's worker, if it is a worker;
+    /// see [`here`](Self::here).
     #[inline]
     pub(crate) fn with_here<R>(f: impl FnOnce(&Reactors, usize) -> R) -> Option<R> {
         let (reactors, seat) = HERE.try_with(Cell::get).ok()?;
-        // SAFETY: (type) it comes from a `Sits`, which borrows the reactors, stays on its thread, and puts
-        // back what was there before when it is dropped. Whatever `f` does, it does so before that.
+        // SAFETY: (type) it comes from a `Sits`, which borrows the reactors, stays on its thread, and
+        // restores the previous value when it is dropped, after `f` has returned.
         let reactors = unsafe { reactors.as_ref() }?;
         Some(f(reactors, seat))
     }
 
-    /// That seat; for one who has none, one after the other.
+    /// The seat of the calling worker, or for other threads the seats in turn.
     pub(crate) fn here_or_any(&self) -> usize {
-        // Relaxed: that the numbers differ is all that is asked of them.
+        // Relaxed: the numbers only have to differ.
         self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
     }
 
-    /// The timer waits for `deadline`, at the reactor of this seat.
+    /// Registers a timer for `deadline` with the reactor of this seat.
     pub(crate) fn register(
         &self,
         seat: usize,
@@ -186,7 +186,7 @@ impl Reactors {
         registered
     }
 
-    /// A timer that is made for it waits for `deadline`, at the reactor of this seat.
+    /// Creates a timer for `deadline`, and registers it with the reactor of this seat.
     pub(crate) fn register_new(
         &self,
         seat: usize,
@@ -207,7 +207,7 @@ impl Reactors {
         }
     }
 
-    /// The runtime goes down: whoever waits is woken, and nobody waits any more.
+    /// Closes all reactors at shutdown: wakes all waiting tasks, and refuses new ones.
     pub(crate) fn close(&self) {
         for reactor in &self.reactors {
             let mut wakers = Vec::new();
@@ -250,18 +250,20 @@ impl Reactor {
         })
     }
 
-    /// Whether anybody waits for it. If not, there is no need to look.
+    /// Whether there are sources or timers, so that it must be polled.
     fn is_in_use(&self) -> bool {
         self.sources.len() > 0 || self.timers.next() != Time::NEVER
     }
 
-    /// Whether nobody has looked at it for so long. Who sleeps in it does not look.
+    /// Whether it has not been polled for at least `limit`. A thread that sleeps in it does not
+    /// poll.
     pub(crate) fn is_stale(&self, now: Time, limit: Duration) -> bool {
         let turned_at = || Time::from_nanos(self.turned_at.load(Ordering::Relaxed));
         self.is_in_use() && turned_at().until(now) >= limit
     }
 
-    /// Looks without waiting; whether anybody was woken. If somebody else is looking, that is enough.
+    /// Polls without waiting, and returns whether it woke a task. Does nothing if another thread
+    /// polls.
     pub(crate) fn turn(&self) -> bool {
         if !self.is_in_use() {
             return false;
@@ -277,24 +279,25 @@ impl Reactor {
         harvest.deliver()
     }
 
-    /// Where who sits on its seat sleeps, in the reactor or not.
+    /// The parker on which the worker of its seat sleeps, in the reactor or outside.
     pub(crate) fn parker(&self) -> &Arc<CachePadded<Parker>> {
         &self.parker
     }
 
-    /// For who sits on its seat: sleeps until that is woken, there is something to deliver, or the reactor is roused. It may wake up for
-    /// nothing. A clock that stands still is moved on to the next timer instead, if it `may_jump`.
+    /// Called by the worker of its seat: sleeps until the seat is woken, there are events to deliver,
+    /// or the reactor is roused. It may return early. A stopped clock jumps to the next timer
+    /// instead, if it `may_jump`.
     pub(crate) fn sleep(&self, may_jump: impl FnOnce() -> bool) -> Slept<'_> {
         let marks = Marks(self);
-        // Who moves a clock on that stands still looks at the poller.
+        // A thread that moves a stopped clock must look at the poller.
         let is_apart = !self.clock.is_stopped() && self.apart.lie_down(|| self.sources.len() > 0);
         if is_apart {
             return self.sleep_apart(marks);
         }
-        // Who has slept in it before has the lock until it has delivered.
+        // The thread that slept here before keeps the lock until it has delivered its events.
         let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
-        // Relaxed: made known by the parker. From now on others who hear the bell ring it again; so the parker says after this that there is
-        // somebody to be roused.
+        // Relaxed: published by the parker. From now on other threads that consume the bell ring it
+        // again, so the parker must announce the sleeper after this.
         self.is_slept_in.store(true, Ordering::Relaxed);
         let mut harvest = Harvest::new(self, &self.night, turn);
         let is_woken = self.parker.park_in(|| harvest.sleep(may_jump));
@@ -316,7 +319,7 @@ impl Reactor {
         Slept { is_woken, harvest: (self.timers.next() <= now).then(harvest) }
     }
 
-    /// Ends the sleep of who sleeps in it, or of the next one to do so.
+    /// Ends the current sleep in this reactor or, if there is none, the next one.
     pub(crate) fn rouse(&self) {
         if !self.apart.rouse(&self.parker) {
             self.poller.wake();
@@ -324,10 +327,10 @@ impl Reactor {
     }
 }
 
-/// For tests of what happens beside a look.
+/// For tests of what happens during a poll.
 #[cfg(all(test, not(loom)))]
 impl Reactor {
-    /// A look, and something else in the middle of it.
+    /// Polls, and calls `meanwhile` in the middle.
     pub(crate) fn turn_beside(&self, meanwhile: impl FnOnce()) {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut harvest = Harvest::new(self, &self.turn, turn);
@@ -338,27 +341,27 @@ impl Reactor {
     }
 }
 
-/// What tells others where somebody sleeps, taken back however that ends.
+/// Clears, on drop, the marks that tell other threads where a worker sleeps.
 struct Marks<'a>(&'a Reactor);
 
 impl Drop for Marks<'_> {
     fn drop(&mut self) {
         self.0.apart.rise();
-        // Relaxed: who still sees it rings once more, for nothing.
+        // Relaxed: a thread that still sees it rings the bell once too often.
         self.0.is_slept_in.store(false, Ordering::Relaxed);
     }
 }
 
-/// How a sleep in a reactor has ended.
+/// The result of a sleep in a reactor.
 pub(crate) struct Slept<'a> {
-    /// The seat was woken.
+    /// Whether the seat was woken.
     pub(crate) is_woken: bool,
-    /// What there is to deliver, if anything.
+    /// Events to deliver, if there are any.
     pub(crate) harvest: Option<Harvest<'a>>,
 }
 
-/// What a look has brought, and has not been delivered yet.
-#[must_use = "somebody waits for it"]
+/// The events of a poll that have not been delivered yet.
+#[must_use = "tasks wait for these events"]
 pub(crate) struct Harvest<'a> {
     reactor: &'a Reactor,
     lock: &'a Mutex<Turn>,
@@ -368,7 +371,7 @@ pub(crate) struct Harvest<'a> {
 
 impl<'a> Harvest<'a> {
     fn new(reactor: &'a Reactor, lock: &'a Mutex<Turn>, mut turn: MutexGuard<'a, Turn>) -> Self {
-        // What was there before has been delivered.
+        // Earlier events have been delivered.
         turn.events.clear();
         Harvest { reactor, lock, turn, now: reactor.clock.now() }
     }
@@ -381,7 +384,7 @@ impl<'a> Harvest<'a> {
         self.turned();
     }
 
-    /// Until there is something to deliver, or the reactor is roused.
+    /// Waits until there are events or expired timers, or the reactor is roused.
     fn sleep(&mut self, may_jump: impl FnOnce() -> bool) {
         let reactor = self.reactor;
         match reactor.timers.lie_down() {
@@ -397,18 +400,19 @@ impl<'a> Harvest<'a> {
         self.reactor.turned_at.store(self.now.as_nanos(), Ordering::Relaxed);
     }
 
-    /// A look has heard the bell, once and for all: it was rung for who sleeps, if anybody does.
+    /// Rings the bell again if this poll has consumed it, because it may have been meant for a
+    /// sleeper.
     fn pass_on_bell(&self) {
-        // Relaxed: set before anybody knew that he must ring.
+        // Relaxed: set before any thread knew that it must ring.
         if self.turn.events.has_rung() && self.reactor.is_slept_in.load(Ordering::Relaxed) {
             self.reactor.rouse();
         }
     }
 
-    /// The clock stands still. Unless something has come, or others do something that may bring it, it jumps
-    /// to `until`.
+    /// Lets the stopped clock jump to `until`, unless there are events or other threads may cause
+    /// some.
     fn wait_or_jump(&mut self, until: Time, may_jump: impl FnOnce() -> bool) {
-        // First this look, then the other: who is done has rung before.
+        // This check first, then the poll: a thread that has finished rang the bell before.
         let may_jump = may_jump();
         let timeout = if may_jump { Duration::ZERO } else { JUMP_LOOKS };
         let Reactor { poller, clock, .. } = self.reactor;
@@ -418,12 +422,12 @@ impl<'a> Harvest<'a> {
         }
     }
 
-    /// Whether there is nobody to wake.
+    /// Whether there is no task to wake.
     pub(crate) fn is_empty(&self) -> bool {
         self.turn.events.is_empty() && self.reactor.timers.next() > self.now
     }
 
-    /// Wakes who has waited for it; whether there was anybody.
+    /// Wakes the tasks that wait for these events, and returns whether there were any.
     pub(crate) fn deliver(mut self) -> bool {
         let Turn { events, wakers } = &mut *self.turn;
         self.reactor.sources.dispatch(events.iter(), wakers);
@@ -440,7 +444,7 @@ impl<'a> Harvest<'a> {
         if wakers.len() as u32 > sources {
             trace::record_here(EventKind::TimersFired { timers: wakers.len() as u32 - sources });
         }
-        // A waker may be anybody's code. It finds nothing locked here.
+        // A waker may be foreign code, so no lock is held.
         let mut wakers = std::mem::take(wakers);
         let lock = self.lock;
         drop(self);
@@ -452,7 +456,7 @@ impl<'a> Harvest<'a> {
     }
 }
 
-/// A panic of one waker is nobody's, and least of all that of the others.
+/// Calls a waker. Its panic is swallowed, so that the other wakers are called.
 fn wake(waker: Waker) {
     crate::env::quietly(|| waker.wake());
 }

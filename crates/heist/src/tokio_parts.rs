@@ -1,6 +1,6 @@
-//! What comes from the tokio crate, built without its runtime: channels and locks, the I/O traits
-//! and their helpers, and the macros that combine futures. None of it depends on a runtime, and
-//! having the very same traits is what makes heist work with crates that were written for them.
+//! Re-exports of the tokio crate without its runtime: channels and locks, the I/O traits and their
+//! helpers, and macros that combine futures. None of them depends on a runtime, and sharing the
+//! traits makes heist work with crates that use them.
 
 pub use tokio::{join, pin, select, try_join};
 

@@ -1,11 +1,15 @@
-//! The flight recorder: what each worker did last, kept in memory of a fixed size.
+//! A flight recorder: the latest events of each worker, kept in a ring buffer of fixed size.
 //!
-//! Any program is recorded if the environment names a file, `HEIST_TRACE=out.trace ./program`; its runtimes then write it at
-//! their end, when a task has kept its worker for too long, when one panics, and when the process gets SIGUSR2. A program that wants to
-//! say when and where itself calls [`Builder::trace`](crate::runtime::Builder::trace) with a [`Config`], and
+//! Any program can be recorded without changes: `HEIST_TRACE=out.trace ./program`. Each runtime
+//! then writes its trace when it is shut down, when a stall is detected, when a task panics, and
+//! when the process receives `SIGUSR2`. A program that controls this itself calls
+//! [`Builder::trace`](crate::runtime::Builder::trace) with a [`Config`], and
 //! [`Handle::dump_trace`](crate::runtime::Handle::dump_trace).
 //!
-//! `heist doctor out.trace` says what is wrong in it, `heist trace convert out.trace` makes a page of it, and [`Trace`] reads it:
+//! `heist doctor out.trace` diagnoses a trace, `heist trace convert out.trace` turns it into a web
+//! page, and [`Trace`] reads it.
+//!
+//! # Examples
 //!
 //! ```
 //! use heist::trace::{Config, EventKind, Trace};
@@ -21,19 +25,19 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-// | module | what |
+// | module | contents |
 // |---|---|
-// | `event` | what is recorded, in the words that a reader gets |
-// | `word` | the same in eight bytes, as it stands in rings and files |
+// | `event` | events, as a reader gets them |
+// | `word` | events in eight bytes, as in rings and files |
 // | `format` | the rest of a file: header, chunks, checksums; `FORMAT.md` describes all of it |
 // | `writer`, `reader` | files |
-// | `config` | what a user asks of the recorder |
-// | `ring` | the words that one thread has written last |
-// | `draft` | the words that come next, unless they are replaced before |
-// | `scribe` | who writes them, and when the clock is read |
-// | `recorder` | all of a runtime's |
-// | `here` | which of them is a thread's |
-// | `wishes` | how a dump is asked for |
+// | `config` | the user's settings |
+// | `ring` | the latest words of one thread |
+// | `draft` | the next words of a thread, while they may still be replaced |
+// | `scribe` | writes words to a ring, and decides when to read the clock |
+// | `recorder` | the rings of a runtime |
+// | `here` | the scribe of the current thread |
+// | `dump_requests` | requests to write a dump |
 // | `dump` | from memory to a file |
 
 mod config;

@@ -1,4 +1,4 @@
-//! Which request is answered how.
+//! The answers to requests.
 
 use super::http::{self, Refusal, Request, Status, refuse};
 use super::source::Source;
@@ -17,10 +17,10 @@ The console of a heist runtime. There is:
 /v1/trace     what the workers did lately, a file for `heist doctor` and `heist trace convert`
 ";
 
-/// So much of a file is in memory at a time.
+/// The part of a file that is in memory at a time.
 const PIECE: usize = 64 * 1024;
 
-/// An answer on its way.
+/// An answer that is being sent.
 pub(super) struct Answer {
     /// What is sent next.
     bytes: Vec<u8>,
@@ -28,7 +28,7 @@ pub(super) struct Answer {
     file: Option<Rest>,
 }
 
-/// What is left of a file.
+/// The rest of a file.
 struct Rest {
     file: File,
     at: u64,
@@ -42,7 +42,7 @@ impl Answer {
         Answer { bytes, sent: 0, file: None }
     }
 
-    /// All of a file.
+    /// An answer with a whole file.
     fn of_file(file: File, length: u64) -> Self {
         let head = http::head(Status::Ok, "application/octet-stream", length);
         Answer { bytes: head.into_bytes(), sent: 0, file: Some(Rest { file, at: 0, length }) }
@@ -52,17 +52,17 @@ impl Answer {
         Self::new(refusal.status, TEXT, &format!("{}\n", refusal.sentence))
     }
 
-    /// How much memory it takes.
+    /// The memory that it needs.
     pub(super) fn memory(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether it takes room on a disk.
+    /// Whether it needs disk space.
     pub(super) fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Sends as much as `send` takes; whether that was all.
+    /// Sends as much as `send` accepts, and returns whether that was all.
     pub(super) fn send(
         &mut self,
         send: impl FnOnce(&[u8]) -> rustix::io::Result<usize>,
@@ -87,8 +87,8 @@ impl Answer {
 }
 
 impl Rest {
-    /// The next piece; nothing if that was all. A file that ends too soon is an error: the client must not
-    /// take it for a whole one.
+    /// The next piece, or nothing at the end. A file that ends early is an error, because the
+    /// client must not take it for a whole one.
     fn read(&mut self, piece: &mut Vec<u8>) -> rustix::io::Result<()> {
         let length = (self.length - self.at).min(PIECE as u64);
         piece.resize(length as usize, 0);
@@ -98,7 +98,8 @@ impl Rest {
     }
 }
 
-/// The answer to a request; over TCP whoever can make a browser ask must not get one.
+/// The answer to a request. Over TCP, requests that a web page may have made a browser send are
+/// refused.
 pub(super) fn answer(source: &Source, request: &Request, is_tcp: bool) -> Answer {
     try_answer(source, request, is_tcp).unwrap_or_else(Answer::refusal)
 }

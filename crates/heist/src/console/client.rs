@@ -1,4 +1,5 @@
-//! One connection: a request comes in, an answer goes out, at the client's pace and not for ever.
+//! One connection: it receives a request and sends the answer, at the client's pace but with a time
+//! limit.
 
 use super::answers::Answer;
 use super::http::{self, MAX_REQUEST, Refusal, Request, Status, refuse};
@@ -8,27 +9,27 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// What a client sends after its request is read and thrown away, so that its end of the connection does
-/// not fail before it has read the answer. But only so many bytes, and for so long. Guessed.
+/// Data that a client sends after its request is read and dropped, so that its connection does not
+/// fail before it has read the answer. These are the limits on its size and time. Guessed.
 const MAX_RUBBISH: usize = 256 * 1024;
 const GOODBYE: Duration = Duration::from_secs(1);
 
 pub(super) struct Client {
     socket: OwnedFd,
     stage: Stage,
-    /// When the client is sent away, whatever the stage.
+    /// When the connection is closed, whatever its stage.
     deadline: Instant,
     timeout: Duration,
 }
 
 enum Stage {
-    /// The request, as far as it has come.
+    /// The part of the request that has arrived.
     Reading(Vec<u8>),
-    /// The request is there, and waits for its turn.
+    /// The request has arrived, and waits for its turn.
     Asking(Request),
-    /// The answer, and how much of it was sent.
+    /// The answer, and how much of it has been sent.
     Answering(Answer),
-    /// All was sent; so much may still be thrown away.
+    /// Everything was sent; this many bytes may still be dropped.
     Leaving {
         rubbish: usize,
     },
@@ -41,7 +42,7 @@ impl Client {
         Client { socket, stage, deadline: after(now, timeout), timeout }
     }
 
-    /// What it waits for.
+    /// The events that it waits for.
     pub(super) fn interest(&self) -> PollFlags {
         match &self.stage {
             Stage::Reading(_) | Stage::Leaving { .. } => PollFlags::IN,
@@ -66,7 +67,7 @@ impl Client {
         }
     }
 
-    /// How much memory its answer takes.
+    /// The memory that its answer needs.
     pub(super) fn pending(&self) -> usize {
         match &self.stage {
             Stage::Answering(answer) => answer.memory(),
@@ -79,7 +80,7 @@ impl Client {
         matches!(&self.stage, Stage::Answering(answer) if answer.is_file())
     }
 
-    /// The time is up. What cannot be sent at once then is not sent at all.
+    /// Closes the connection after its timeout, sending only what can be sent at once.
     pub(super) fn expire(&mut self) {
         let refusal = match &self.stage {
             Stage::Reading(_) => {
@@ -99,7 +100,7 @@ impl Client {
         self.deadline = after(now, self.timeout);
     }
 
-    /// The socket is ready for what was waited for, or broken.
+    /// Called when the socket is ready for the expected events, or broken.
     pub(super) fn go_on(&mut self, now: Instant) {
         match &mut self.stage {
             Stage::Reading(request) => match read_request(&self.socket, request) {
@@ -126,7 +127,7 @@ impl Client {
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 _ => self.stage = Stage::Gone,
             },
-            // It has hung up meanwhile.
+            // The client has hung up.
             Stage::Asking(_) => self.stage = Stage::Gone,
             Stage::Gone => {}
         }
@@ -139,7 +140,7 @@ impl AsFd for Client {
     }
 }
 
-/// For a user who means that clients may take their time, a year is long enough.
+/// A timeout of a year is as good as none.
 fn after(now: Instant, duration: Duration) -> Instant {
     now + duration.min(Duration::from_secs(365 * 24 * 3600))
 }
@@ -172,9 +173,9 @@ fn send(socket: &OwnedFd, bytes: &[u8]) -> rustix::io::Result<usize> {
     rustix::net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
 }
 
-/// Tells somebody that there is no room, and hangs up.
+/// Tells a client that there are too many, and hangs up.
 pub(super) fn turn_away(socket: &OwnedFd, sentence: &str) {
-    // Read first: who hangs up with something unread breaks the connection.
+    // Reads first, because closing a socket with unread data breaks the connection.
     let _ = receive(socket, &mut [0; MAX_REQUEST]);
     let mut answer = Answer::refusal(refuse(Status::Unavailable, sentence));
     let _ = answer.send(|bytes| send(socket, bytes));

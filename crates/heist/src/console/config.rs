@@ -1,4 +1,4 @@
-//! What is wished for, and what becomes of it.
+//! `Config` and `Address`: the settings of a console.
 
 use super::error::StartError;
 use super::place::{self, Listener};
@@ -21,13 +21,28 @@ use std::time::Duration;
 
 const VARIABLE: &str = "HEIST_CONSOLE";
 
-/// Guessed: some 200 bytes each, and more than anybody looks at.
+/// Guessed: about 200 bytes each, and more than a client looks at.
 const MAX_TASKS: usize = 65_536;
-/// Guessed: nobody who means well is that slow on his own machine.
+/// Guessed: no honest client on the same machine is slower.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where a runtime's console listens, and its limits; see
+/// The address and limits of a runtime's console; see
 /// [`Builder::console`](crate::runtime::Builder::console).
+///
+/// # Examples
+///
+/// ```
+/// use heist::console::Config;
+/// use heist::runtime::Builder;
+/// use std::time::Duration;
+///
+/// let config = Config::tcp(([127, 0, 0, 1], 0))
+///     .max_tasks(1000)
+///     .client_timeout(Duration::from_secs(1))
+///     .record(false);
+/// let rt = Builder::new_multi_thread().console(config).build().unwrap();
+/// assert!(rt.handle().console_address().is_some());
+/// ```
 #[derive(Debug, Clone)]
 pub struct Config {
     pub(super) place: Place,
@@ -36,32 +51,36 @@ pub struct Config {
     records: bool,
 }
 
-/// Where to listen.
+/// The address to listen on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The socket of this process.
+    /// The default socket of this process.
     Own,
     Path(PathBuf),
-    /// A path that was not meant for one runtime only: the second adds a number.
+    /// A path for several runtimes: all but the first append a number.
     SharedPath(PathBuf),
     Tcp(SocketAddr),
 }
 
 impl Config {
-    /// On the socket where `heist top` looks for it: `$XDG_RUNTIME_DIR/heist/<pid>.sock`, or without
-    /// that variable `heist-<uid>/<pid>.sock` among the temporary files. Further runtimes of the process have `<pid>-2.sock`
-    /// and so on.
+    /// Creates settings for the socket where `heist top` looks.
+    ///
+    /// That is `$XDG_RUNTIME_DIR/heist/<pid>.sock` or, without that variable,
+    /// `heist-<uid>/<pid>.sock` in the directory for temporary files. Further runtimes of the
+    /// process use `<pid>-2.sock` and so on.
     pub fn new() -> Self {
         Self::at(Place::Own)
     }
 
-    /// On a Unix socket with this path. Only this user can connect.
+    /// Creates settings for a Unix socket with the given path. Only this user can connect.
     pub fn unix(path: impl Into<PathBuf>) -> Self {
         Self::at(Place::Path(path.into()))
     }
 
-    /// On a TCP port of this machine; port 0 means a free one. Every user of the machine can connect.
-    /// For an address that is not loopback [`build`](crate::runtime::Builder::build) returns
+    /// Creates settings for a TCP port of this machine; port 0 lets the system choose one. Every
+    /// user of the machine can connect.
+    ///
+    /// If the address is not a loopback address, [`build`](crate::runtime::Builder::build) returns
     /// [`StartError::NotLoopback`].
     pub fn tcp(address: impl Into<SocketAddr>) -> Self {
         Self::at(Place::Tcp(address.into()))
@@ -71,23 +90,26 @@ impl Config {
         Config { place, max_tasks: MAX_TASKS, client_timeout: CLIENT_TIMEOUT, records: true }
     }
 
-    /// So many tasks are watched one by one, at the same time; 65 536 unless said otherwise. Those
-    /// that come when there are as many are counted, and no more. A watched task needs some 200 bytes.
+    /// Sets the maximum number of tasks with statistics of their own. The default is 65 536.
+    ///
+    /// Tasks that are spawned beyond that limit are only counted. Each task needs about 200 bytes.
     pub fn max_tasks(mut self, count: usize) -> Self {
         self.max_tasks = count;
         self
     }
 
-    /// After so long a client is sent away that has not sent its request, or has not taken the answer;
-    /// 10 seconds unless said otherwise.
+    /// Sets how long a client may take to send its request, or to receive the answer. The default
+    /// is 10 seconds.
     pub fn client_timeout(mut self, timeout: Duration) -> Self {
         self.client_timeout = timeout;
         self
     }
 
-    /// Whether the runtime records what its workers do, so that clients can have a trace of it; so unless
-    /// said otherwise. How, and what that costs, is told at
-    /// [`Builder::trace`](crate::runtime::Builder::trace); what is said there goes before this.
+    /// Sets whether the runtime records what its workers do, so that clients can request a trace.
+    /// The default is `true`.
+    ///
+    /// [`Builder::trace`](crate::runtime::Builder::trace) describes the cost, and takes precedence
+    /// over this setting.
     pub fn record(mut self, is_so: bool) -> Self {
         self.records = is_so;
         self
@@ -100,13 +122,13 @@ impl Default for Config {
     }
 }
 
-/// Where a console listens.
+/// The address of a console.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Address {
-    /// A Unix socket with this path.
+    /// The path of a Unix socket.
     Unix(PathBuf),
-    /// A TCP port.
+    /// A TCP address.
     Tcp(SocketAddr),
 }
 
@@ -119,13 +141,13 @@ impl fmt::Display for Address {
     }
 }
 
-/// What a builder knows: nothing, and then the environment decides, or what the user has said.
+/// The settings of a builder. Without any, the environment decides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wish(pub(crate) Option<Config>);
 
 impl Wish {
-    /// Begins to listen, and has the runtime count what will be asked for. What the environment asks for
-    /// and cannot be had is a warning.
+    /// Starts to listen, and has the runtime count what clients will request. If the environment
+    /// asks for a console, errors are only warnings.
     pub(crate) fn prepare(&self, runtime: &mut scheduler::Config) -> Result<Prepared, StartError> {
         let (config, is_own) = match &self.0 {
             Some(config) => (config.clone(), true),
@@ -149,12 +171,12 @@ impl Wish {
     }
 }
 
-/// What the variable asks for, if anything.
+/// Parses the variable; `None` if it asks for no console.
 fn from_variable(variable: Result<String, VarError>) -> Result<Option<Config>, String> {
     let text = match variable {
         Ok(text) => text,
         Err(VarError::NotPresent) => return Ok(None),
-        // A path may be anything.
+        // A path may contain any bytes.
         Err(VarError::NotUnicode(path)) => {
             return Ok(Some(Config::at(Place::SharedPath(path.into()))));
         }
@@ -173,7 +195,7 @@ fn from_variable(variable: Result<String, VarError>) -> Result<Option<Config>, S
     }
 }
 
-/// It listens, and answers nobody yet.
+/// A console that listens but does not answer yet.
 pub(crate) struct Prepared(Option<Ready>);
 
 struct Ready {
@@ -193,12 +215,12 @@ impl Ready {
 }
 
 impl Prepared {
-    /// Whether there should be a recorder, though nobody else asks for one.
+    /// Whether the console needs a recorder.
     pub(crate) fn records(&self) -> bool {
         self.0.as_ref().is_some_and(|ready| ready.config.records)
     }
 
-    /// Begins to answer.
+    /// Starts to answer.
     pub(crate) fn start(self, scheduler: &Scheduler) -> io::Result<Console> {
         let Some(Ready { config, listener, stalls }) = self.0 else { return Ok(Console(None)) };
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
@@ -210,7 +232,7 @@ impl Prepared {
     }
 }
 
-/// A console, if there is one. Dropping it ends it, and waits for that.
+/// A console, if there is one. Dropping it stops it and waits for its thread.
 #[derive(Debug, Default)]
 pub(crate) struct Console(Option<Started>);
 
@@ -221,7 +243,7 @@ struct Started {
 }
 
 impl Console {
-    /// Has it end, and waits for nothing.
+    /// Stops the console without waiting for its thread.
     pub(crate) fn stop(&mut self) {
         if let Some(started) = &mut self.0 {
             started.ring();
@@ -232,7 +254,7 @@ impl Console {
 
 impl Started {
     fn ring(&self) {
-        // Fails only if it has been rung more often than a counter can hold.
+        // Fails only if the counter overflows.
         let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
     }
 }
@@ -240,12 +262,12 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         self.ring();
-        // It does not panic; and if it did there would be nothing to do about it.
+        // A panic of the thread could not be handled here.
         self.thread.take().into_iter().for_each(|thread| _ = thread.join());
     }
 }
 
-/// With a number at its end, for the second runtime of a process and all others.
+/// The path for runtime `number` of a process: all but the first append the number.
 pub(super) fn numbered(path: &Path, number: usize) -> PathBuf {
     match number {
         1 => path.to_owned(),
@@ -272,7 +294,7 @@ mod tests {
         assert_eq!(place("./x"), Ok(Some(Place::SharedPath("./x".into()))));
         let tcp = |text: &str| Ok(Some(Place::Tcp(text.parse().unwrap())));
         assert_eq!(place(" 127.0.0.1:80 "), tcp("127.0.0.1:80"));
-        // Refused later on, with the others.
+        // Refused later, by place::listen().
         assert_eq!(place("1.2.3.4:80"), tcp("1.2.3.4:80"));
         for nonsense in ["yes", "2", "localhost:80", "127.0.0.1", "127.0.0.1:65536"] {
             let message = place(nonsense).unwrap_err();

@@ -1,4 +1,4 @@
-//! Why a console does not listen.
+//! `StartError`.
 
 use super::Address;
 use std::error::Error;
@@ -7,8 +7,11 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why a console could not be started. [`Builder::build`](crate::runtime::Builder::build) returns it
-/// inside of an [`io::Error`]:
+/// The error of a console that could not be started.
+///
+/// [`Builder::build`](crate::runtime::Builder::build) returns it inside an [`io::Error`].
+///
+/// # Examples
 ///
 /// ```
 /// use heist::console::{Config, StartError};
@@ -22,19 +25,19 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Others than this machine could connect to this address.
+    /// The address is not a loopback address, so other machines could connect.
     NotLoopback(SocketAddr),
-    /// Somebody listens there already.
+    /// Another process or runtime already listens there.
     InUse(Address),
-    /// There is something at this path that is no socket.
+    /// The path exists and is not a socket.
     NotASocket(PathBuf),
-    /// This directory is not this user's alone.
+    /// Other users have access to this directory.
     NotPrivate(PathBuf),
-    /// The system does not allow it.
+    /// A system call failed.
     Io {
-        /// Where the console was to listen.
+        /// The address on which the console should listen.
         address: Address,
-        /// What the system says.
+        /// The error of the system call.
         error: io::Error,
     },
 }

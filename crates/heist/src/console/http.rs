@@ -1,21 +1,21 @@
-//! As much of HTTP/1.1 as is needed: one `GET`, and its answer.
+//! The necessary part of HTTP/1.1: one `GET`, and its answer.
 
 use std::fmt::Write;
 
-/// A request may be so long, with all its headers. Guessed: `curl` needs a hundred bytes.
+/// The maximal length of a request with its headers. Guessed: `curl` needs a hundred bytes.
 pub(super) const MAX_REQUEST: usize = 8 * 1024;
 
-/// A request for something.
+/// A request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) path: String,
     /// The parameters, in their order.
     pub(super) parameters: Vec<(String, String)>,
-    /// What the client calls this machine.
+    /// The name of this machine in the request.
     pub(super) host: Option<String>,
 }
 
-/// What is wrong with a request: a status, and a sentence.
+/// The error of a request: a status and a sentence.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) status: Status,
@@ -53,7 +53,7 @@ pub(super) fn refuse(status: Status, sentence: impl Into<String>) -> Refusal {
     Refusal { status, sentence: sentence.into() }
 }
 
-/// Reads a request; `None` if there is more to come.
+/// Parses a request. Returns `None` if it is incomplete.
 pub(super) fn parse(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     let Some(end) = end_of_head(bytes) else {
         return if bytes.len() < MAX_REQUEST { Ok(None) } else { Err(too_large()) };
@@ -98,7 +98,7 @@ fn too_large() -> Refusal {
     refuse(Status::TooLarge, format!("a request has at most {MAX_REQUEST} bytes here"))
 }
 
-/// Where the empty line ends that ends the head. Lines may end in a bare line feed.
+/// The end of the empty line that ends the head. Lines may end with a bare line feed.
 fn end_of_head(bytes: &[u8]) -> Option<usize> {
     let feeds = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
     let is_empty =
@@ -107,7 +107,7 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     Some(at + if bytes[at + 1] == b'\n' { 2 } else { 3 })
 }
 
-/// Undoes the encoding of addresses; a plus is a space in parameters.
+/// Decodes percent-encoding. A plus is a space in parameters.
 fn decode(text: &str, is_parameter: bool) -> Option<String> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
@@ -124,7 +124,7 @@ fn decode(text: &str, is_parameter: bool) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// Whether a host is this machine by a name that nobody else can give it.
+/// Whether a host name refers to this machine and cannot be made to by others.
 pub(super) fn is_loopback_name(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -134,7 +134,7 @@ pub(super) fn is_loopback_name(host: &str) -> bool {
         || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// What stands before a body of so many bytes.
+/// The head of an answer with a body of this length.
 pub(super) fn head(status: Status, content_type: &str, length: u64) -> String {
     let mut head = format!("HTTP/1.1 {}\r\n", status.line());
     let _ = write!(head, "Content-Type: {content_type}\r\nContent-Length: {length}\r\n");

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-/// A value that is being written. Whoever writes sees to it that keys and values come in turn.
+/// A value that is being written. The caller must write keys and values in turn.
 #[derive(Default)]
 pub(super) struct Json {
     text: String,
-    /// Whether a value stands before the next key or value, in the same array or object.
+    /// Whether a value precedes the next key or value in the same array or object.
     follows: bool,
 }
 
@@ -58,7 +58,7 @@ impl Json {
         self.text.push_str("null");
     }
 
-    /// Null if there is none.
+    /// Writes null for `None`.
     pub(super) fn maybe<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
         match value {
             Some(value) => write(self, value),
@@ -73,7 +73,7 @@ impl Json {
             match c {
                 '"' => self.text.push_str("\\\""),
                 '\\' => self.text.push_str("\\\\"),
-                // Terminals act on some of these.
+                // Some of these control terminals.
                 c if c.is_control() || is_line_end(c) => {
                     let _ = write!(self.text, "\\u{:04x}", u32::from(c));
                 }
@@ -90,7 +90,7 @@ impl Json {
     }
 }
 
-/// What some readers take for the end of a line.
+/// Characters that some readers treat as the end of a line.
 fn is_line_end(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }

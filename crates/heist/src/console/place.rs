@@ -1,4 +1,4 @@
-//! Where a console listens: sockets that are this user's alone, and cleared away.
+//! The sockets of consoles: they are accessible to this user only, and removed at the end.
 
 use super::config::{Address, Place, numbered};
 use super::error::StartError;
@@ -16,10 +16,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// Guessed: more are turned away anyway.
 const BACKLOG: i32 = 128;
-/// More runtimes with a console a process are not helped by a file each.
+/// The maximal number of runtimes with a console in a process.
 const MOST_RUNTIMES: usize = 1000;
 
-/// A socket that takes connections. Its file is removed when it is dropped.
+/// A listening socket, whose file is removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
     socket: OwnedFd,
@@ -37,7 +37,7 @@ impl Listener {
         matches!(self.address, Address::Tcp(_))
     }
 
-    /// The next connection, as a socket that never makes anybody wait.
+    /// The next connection, as a non-blocking socket.
     pub(super) fn accept(&self) -> rustix::io::Result<OwnedFd> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         rustix::net::accept_with(&self.socket, flags)
@@ -55,7 +55,7 @@ impl Drop for Listener {
         let (Address::Unix(path), Some(ours)) = (&self.address, &self.file) else { return };
         let is_ours = |now: Metadata| (now.dev(), now.ino()) == (ours.dev(), ours.ino());
         if fs::symlink_metadata(path).is_ok_and(is_ours) {
-            // If somebody else has removed it meanwhile, so much the better.
+            // It may have been removed already.
             let _ = fs::remove_file(path);
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn listen(place: &Place) -> Result<Listener, StartError> {
     }
 }
 
-/// On the first of these paths where nobody listens.
+/// Listens on the first of these paths that is not in use.
 fn listen_first(path: impl Fn(usize) -> PathBuf) -> Result<Listener, StartError> {
     let mut number = 1;
     loop {
@@ -89,8 +89,9 @@ fn listen_first(path: impl Fn(usize) -> PathBuf) -> Result<Listener, StartError>
     }
 }
 
-/// Where the sockets of [`Config::new`](super::Config::new) are: `$XDG_RUNTIME_DIR/heist`, or without that
-/// variable `heist-<uid>` among the temporary files.
+/// Returns the directory of the sockets of [`Config::new`](super::Config::new):
+/// `$XDG_RUNTIME_DIR/heist` or, without that variable, `heist-<uid>` in the directory for temporary
+/// files.
 pub fn directory() -> PathBuf {
     match env::var_os("XDG_RUNTIME_DIR") {
         Some(directory) if Path::new(&directory).is_absolute() => {
@@ -100,8 +101,8 @@ pub fn directory() -> PathBuf {
     }
 }
 
-/// Makes the directory if it is not there. Anybody may have made one of that name among temporary files, or a link to
-/// somewhere else.
+/// Creates the directory if it does not exist. In the directory for temporary files, another user
+/// may have created one with this name, or a link.
 fn make_private(directory: &Path) -> Result<(), StartError> {
     let failed = |error| StartError::Io { address: Address::Unix(directory.to_owned()), error };
     match DirBuilder::new().mode(0o700).create(directory) {
@@ -132,7 +133,7 @@ fn listen_tcp(address: SocketAddr) -> Result<Listener, StartError> {
 }
 
 fn listen_unix(path: &Path) -> Result<Listener, StartError> {
-    // A socket that is bound and does not listen yet looks like one that was left behind.
+    // A socket that is bound but does not listen yet looks like one that was left behind.
     static ONE_AFTER_THE_OTHER: Mutex<()> = Mutex::new(());
     let _lock = ONE_AFTER_THE_OTHER.lock().unwrap_or_else(PoisonError::into_inner);
     let address = Address::Unix(path.to_owned());
@@ -141,7 +142,8 @@ fn listen_unix(path: &Path) -> Result<Listener, StartError> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
         .map_err(failed)?;
-    // Before it has a file: that is made with this mode, so there is no moment when others could connect.
+    // Set before the file exists, which is created with this mode, so that others can never
+    // connect.
     fchmod(&socket, Mode::RUSR | Mode::WUSR).map_err(failed)?;
     match rustix::net::bind(&socket, &name) {
         Err(Errno::ADDRINUSE) => {
@@ -156,7 +158,7 @@ fn listen_unix(path: &Path) -> Result<Listener, StartError> {
     Ok(Listener { socket, address, file })
 }
 
-/// Removes a socket that nobody listens on any more.
+/// Removes a socket on which no process listens.
 fn remove_stale(path: &Path, name: &SocketAddrUnix) -> Result<(), StartError> {
     let address = Address::Unix(path.to_owned());
     let failed = |error: io::Error| StartError::Io { address: address.clone(), error };
@@ -175,7 +177,7 @@ fn remove_stale(path: &Path, name: &SocketAddrUnix) -> Result<(), StartError> {
         // A dead process has left it behind.
         Err(Errno::CONNREFUSED) => fs::remove_file(path).map_err(failed),
         Err(Errno::NOENT) => Ok(()),
-        // Also if its queue is full: then somebody is there.
+        // Also if its queue is full, because then a process listens.
         _ => Err(StartError::InUse(Address::Unix(path.to_owned()))),
     }
 }

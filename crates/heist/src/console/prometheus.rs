@@ -1,4 +1,4 @@
-//! Prometheus' text format: what the runtime counts, by its stable names.
+//! Metrics in Prometheus' text format, with stable names.
 
 use super::snapshot::{nanos, state_name};
 use super::source::{Source, cut};
@@ -75,7 +75,7 @@ fn of_workers(page: &mut Page, scheduler: &Scheduler) {
         ("budget_yields_total", "Polls cut short on this worker.", |c| c.budget_yields.get()),
         ("seat_losses_total", "How often its seat was lent.", |c| c.seat_losses.get()),
     ];
-    // Also spares that are gone: what was counted once must not vanish.
+    // Includes spares that have ended, because counters must not decrease.
     let workers = 0..scheduler.workers_ever();
     for (name, help, count) in counts {
         page.family("counter", &format!("worker_{name}"), help);
@@ -108,9 +108,9 @@ fn of_workers(page: &mut Page, scheduler: &Scheduler) {
 /// What is being written.
 struct Page {
     text: String,
-    /// The name of the family.
+    /// The name of the metric family.
     name: String,
-    /// The label that says of which runtime it is.
+    /// The label of the runtime.
     runtime: String,
 }
 
@@ -140,7 +140,7 @@ impl Page {
         self.sample("_count", "", so_far);
     }
 
-    /// What follows is of this family.
+    /// Begins a metric family.
     fn family(&mut self, kind: &str, name: &str, help: &str) {
         self.name = format!("heist_{name}");
         let name = &self.name;
@@ -151,19 +151,19 @@ impl Page {
         self.sample("", &format!(",worker=\"{index}\"{labels}"), value);
     }
 
-    /// One line, with more labels than that of the runtime.
+    /// Writes one line with additional labels.
     fn sample(&mut self, suffix: &str, labels: &str, value: impl Display) {
         let Page { text, name, runtime } = self;
         let _ = writeln!(text, "{name}{suffix}{{runtime=\"{runtime}\"{labels}}} {value}");
     }
 }
 
-/// In seconds, as Prometheus wants it.
+/// A duration in seconds, Prometheus' base unit.
 fn seconds(duration: Duration) -> f64 {
     nanos(duration) as f64 / 1e9
 }
 
-/// For the value of a label.
+/// Escapes the value of a label.
 fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,8 +1,8 @@
 //! The thread that serves all clients of a console.
 //!
-//! It waits in one place, for whatever comes first, and never in the middle of something. All of its
-//! memory is bounded: so many clients, so many bytes of answers. So is its time: after each round it
-//! rests for three times as long, whatever clients do.
+//! It waits only in one place, for all events at the same time. Its memory is bounded by limits on
+//! the number of clients and the size of answers. Its time is bounded too: after each round it
+//! rests three times as long as the round took, whatever clients do.
 
 use super::answers::answer;
 use super::client::{Client, turn_away};
@@ -16,15 +16,15 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// More at once are turned away. Guessed: `top`, `doctor`, Prometheus and some to spare.
+/// The maximal number of clients. Guessed: `top`, `doctor`, Prometheus and some more.
 const MAX_CLIENTS: usize = 32;
-/// While there are as many bytes of answers to be sent, other requests wait. Guessed.
+/// While this many bytes of answers are being sent, other requests wait. Guessed.
 const MAX_PENDING: usize = 8 << 20;
-/// So many connections are taken in one round.
+/// The number of connections that are accepted in one round.
 const ACCEPTS: usize = 64;
-/// For so long nobody is let in if the system has no descriptor left. Guessed.
+/// The pause before connections are accepted again if the system has no descriptor left. Guessed.
 const OUT_OF_FILES: Duration = Duration::from_millis(100);
-/// After each round the thread rests so many times as long as that took.
+/// The length of the rest after each round, as a multiple of the round.
 const REST: u32 = 3;
 
 pub(super) struct Server {
@@ -33,7 +33,7 @@ pub(super) struct Server {
     source: Source,
     timeout: Duration,
     clients: Vec<Client>,
-    /// Until then nobody is let in.
+    /// No connections are accepted until then.
     closed_until: Option<Instant>,
 }
 
@@ -58,7 +58,8 @@ impl Server {
         }
     }
 
-    /// Until something is ready: first the listener, then the clients. `None`: it is stopped.
+    /// Waits until something is ready: first the listener, then the clients. Returns `None` if the
+    /// console is stopped.
     fn wait(&mut self) -> Option<Vec<PollFlags>> {
         let now = Instant::now();
         self.closed_until = self.closed_until.filter(|until| *until > now);
@@ -75,7 +76,7 @@ impl Server {
         fds.extend(self.clients.iter().map(|client| PollFd::new(client, client.interest())));
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            // For want of memory: that may pass.
+            // Out of memory, which may be temporary.
             Err(_) => return (!self.is_stopped_within(OUT_OF_FILES)).then(Vec::new),
         }
         let ready: Vec<_> = fds.iter().map(PollFd::revents).collect();
@@ -99,7 +100,7 @@ impl Server {
         }
     }
 
-    /// One a round, so that nobody waits for more than one answer of another.
+    /// Answers one request per round, so that no client waits for more than one answer of another.
     fn answer_one(&mut self, now: Instant) {
         let Some(next) = self.next_to_answer() else { return };
         let client = &mut self.clients[next];
@@ -110,7 +111,8 @@ impl Server {
         }
     }
 
-    /// Who has waited longest, of those who can be answered: there is room for so much, and for one file.
+    /// The client that has waited longest among those that can be answered within the limits on
+    /// memory and files.
     fn next_to_answer(&self) -> Option<usize> {
         if self.clients.iter().map(Client::pending).sum::<usize>() >= MAX_PENDING {
             return None;
@@ -129,7 +131,7 @@ impl Server {
                     self.clients.push(Client::new(socket, self.timeout, now));
                 }
                 Ok(socket) => turn_away(&socket, "too many clients; try again later"),
-                // Whoever it was has gone again.
+                // The client has disconnected.
                 Err(Errno::CONNABORTED | Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(_) => {
@@ -142,7 +144,7 @@ impl Server {
 
     fn is_stopped_within(&self, limit: Duration) -> bool {
         let mut stop = [PollFd::new(&*self.stop, PollFlags::IN)];
-        // An interruption makes it shorter, that is all.
+        // An interruption only shortens the rest.
         poll(&mut stop, Some(&timespec(limit))).is_ok_and(|ready| ready > 0)
     }
 }

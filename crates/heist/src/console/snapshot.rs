@@ -1,4 +1,4 @@
-//! A snapshot as JSON. Its shape is told in `README.md`.
+//! A snapshot as JSON. `README.md` describes its structure.
 
 mod tasks;
 
@@ -12,11 +12,11 @@ use crate::task;
 use std::time::Duration;
 
 const VERSION: u64 = 1;
-/// So many tasks unless said otherwise, and at most. Guessed; a task takes some 300 bytes.
+/// The default and maximal numbers of tasks. Guessed; a task takes about 300 bytes.
 const TASKS: usize = 100;
 const MAX_TASKS: usize = 4096;
 
-/// What is asked for.
+/// The parameters of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) tasks: usize,
@@ -24,7 +24,7 @@ pub(super) struct Wish {
     pub(super) filter: String,
 }
 
-/// Which tasks come first.
+/// The order of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Busy,

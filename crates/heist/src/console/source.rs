@@ -1,4 +1,4 @@
-//! What there is to tell: the runtime, and what was put down for those who ask.
+//! The source of answers: the runtime, and recent stalls.
 
 use super::stalls::RecentStalls;
 use crate::env::Clock;
@@ -7,7 +7,7 @@ use std::env;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names and locations may be so long, in bytes.
+/// The maximal length of names and locations, in bytes.
 const MAX_TEXT: usize = 200;
 
 pub(super) struct Source {
@@ -32,7 +32,7 @@ fn program() -> String {
     cut(&found).into_owned()
 }
 
-/// A text that is no longer than it may be.
+/// A text, truncated to the maximal length.
 pub(super) fn cut(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= MAX_TEXT {
         return text.into();

@@ -1,18 +1,18 @@
-//! The last stalls, for those who ask later.
+//! The most recent stalls.
 
 use crate::env::Clock;
 use crate::stall::{StallConfig, StallReport};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many are kept. Guessed: who has more has seen enough.
+/// The number of stalls that are kept. Guessed.
 const KEPT: usize = 32;
 
 #[derive(Default)]
 pub(super) struct RecentStalls(Mutex<VecDeque<(Clock, StallReport)>>);
 
 impl RecentStalls {
-    /// Hears of every stall from now on, before the user's hook does, which may panic.
+    /// Registers for all stalls, before the user's hook, which may panic.
     pub(super) fn listen(self: &Arc<Self>, config: &mut StallConfig) {
         let (stalls, next) = (Arc::clone(self), config.on_stall.take());
         config.on_stall = Some(Arc::new(move |stall| {
@@ -29,7 +29,7 @@ impl RecentStalls {
         stalls.push_back((Clock::now(), stall.clone()));
     }
 
-    /// The newest last, and when each was reported.
+    /// The stalls and when each was reported, newest last.
     pub(super) fn all(&self) -> Vec<(Clock, StallReport)> {
         self.lock().iter().cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! A trace, on its way from the recorder to a client.
+//! Sending a trace to a client.
 
 use super::http::{Refusal, Status, refuse};
 use crate::env::without_signals;
@@ -10,8 +10,8 @@ use std::io::{self, BufWriter, Write};
 
 pub(super) const PATH: &str = "/v1/trace";
 
-/// What was recorded, in a file that nobody else sees, and its length. A client may take its time, and the
-/// recorder goes on; so there is a copy, but not in memory if that can be helped.
+/// Writes a trace to a private file, and returns that and its length. Because a client may be slow
+/// and the recorder continues, it is a copy, preferably not in memory.
 pub(super) fn dump(scheduler: &Scheduler) -> Result<(File, u64), Refusal> {
     let Some(subject) = scheduler.trace() else {
         let sentence = "this runtime does not record; leave out Config::record(false)";
@@ -31,11 +31,11 @@ pub(super) fn dump(scheduler: &Scheduler) -> Result<(File, u64), Refusal> {
     without_signals(dump).map_err(failed)
 }
 
-/// A file without a name: it is gone when it is closed.
+/// Creates an unnamed file, which is removed when it is closed.
 fn nameless() -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = openat(CWD, env::temp_dir(), flags, Mode::RUSR | Mode::WUSR);
-    // Not every file system knows such files, and not every program may write to one.
+    // Not every file system supports such files, and not every program may write to one.
     let file = file.or_else(|_| memfd_create("heist-trace", MemfdFlags::CLOEXEC))?;
     Ok(file.into())
 }

@@ -1,7 +1,7 @@
 //! Whether a thread is blocked or burns CPU.
 //!
-//! Linux tells by files under `/proc/self/task`. Elsewhere, and where those files cannot be read,
-//! nothing is known: there is no error, and nobody is told.
+//! Linux reports it in files under `/proc/self/task`. On other systems, and where those files
+//! cannot be read, nothing is known, and no error is reported.
 
 mod system_call;
 
@@ -20,8 +20,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A thread to be asked about, from any other; of use as long as the thread lives. What asking
-/// costs is a few system calls, so it is for threads that have been seen to stand still.
+/// A thread whose activity other threads can query while it lives. A query costs a few system
+/// calls, so it is for threads that make no progress.
 #[derive(Clone)]
 pub(crate) struct Probe {
     thread: procfs::Thread,
@@ -29,7 +29,7 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Costs a system call once a thread: spare workers come to theirs often.
+    /// Costs one system call per thread, because spare workers call this often.
     pub(crate) fn of_this_thread() -> Probe {
         thread_local! {
             static PROBE: Probe = Probe::new();
@@ -39,7 +39,7 @@ impl Probe {
 
     fn new() -> Probe {
         let this = std::thread::current();
-        // What the standard library calls those without a name when they panic.
+        // The standard library's name for threads without a name.
         let name = this.name().unwrap_or("<unnamed>").into();
         Probe { thread: procfs::Thread::this(), name }
     }
@@ -48,12 +48,12 @@ impl Probe {
         &self.name
     }
 
-    /// What the thread does, and what it has used so far; `None` if that cannot be known.
+    /// The thread's activity and CPU use so far, or `None` if they are not known.
     pub(crate) fn sample(&self) -> Option<Usage> {
         Some(Usage { state: self.thread.state()?, times: self.thread.times() })
     }
 
-    /// The system call that the thread is in; `None` if it is in none, or that cannot be known.
+    /// The system call that the thread is in, or `None` if it is in none or that is not known.
     pub(crate) fn system_call(&self) -> Option<SystemCall> {
         self.thread.system_call()
     }
@@ -65,50 +65,50 @@ impl fmt::Debug for Probe {
     }
 }
 
-/// What a thread was doing at one moment, and what it had used until then.
+/// A thread's activity at one moment, and its CPU use until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     state: State,
-    /// Not every system that tells the state tells these.
+    /// Some systems report the state but not these times.
     times: Option<Times>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "procfs alone makes one"))]
 enum State {
-    /// On a CPU, or it would be if there were one for it.
+    /// It runs, or is ready to run.
     Runnable,
-    /// It waits for something else than a CPU.
+    /// It waits for something other than a CPU.
     Asleep,
     /// Stopped by a debugger, ending, or in a state that is not known here.
     Other,
 }
 
-/// Both from the thread's beginning on.
+/// Both count from the start of the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "procfs alone makes one"))]
 struct Times {
     on_cpu: Duration,
-    /// Runnable, and waiting for a CPU. A wait that goes on is not counted before it is over, so
-    /// of a thread that has long been preempted only its state tells.
+    /// Time spent ready to run, but waiting for a CPU. The current wait is not included, so a long
+    /// preemption is visible only in the thread's state.
     waiting: Duration,
 }
 
-/// What has kept a thread.
+/// What keeps a thread busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// It waits for something and leaves its CPU to others.
+    /// It waits for something and does not use its CPU.
     Blocked,
-    /// It computes, or would if it were given a CPU.
+    /// It computes, or is ready to.
     Burning,
     Unknown,
 }
 
 impl Usage {
-    /// What the thread has done since `earlier`, which was taken so long ago.
+    /// The thread's activity since `earlier`, which was taken `elapsed` ago.
     ///
-    /// One that sleeps now and then between its computations burns if those took half of the time.
-    /// One that is runnable burns whatever it used: it takes a CPU from whoever else is to run.
+    /// A thread that sleeps between computations counts as burning if those took half of the time.
+    /// A thread that is ready to run always counts as burning, because it competes for a CPU.
     pub(crate) fn since(&self, earlier: &Usage, elapsed: Duration) -> Activity {
         let (Some(now), Some(then)) = (self.times, earlier.times) else { return self.activity() };
         let used = now.total().saturating_sub(then.total());
@@ -118,7 +118,7 @@ impl Usage {
         self.activity()
     }
 
-    /// What this sample alone says: what the thread is doing, not what it has been doing.
+    /// The activity according to this sample alone: what the thread is doing now.
     pub(crate) fn activity(&self) -> Activity {
         match self.state {
             State::Runnable => Activity::Burning,

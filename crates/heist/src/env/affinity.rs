@@ -1,27 +1,27 @@
-//! Which cores a thread may run on, and on which it does.
+//! The cores on which a thread may run, and the one on which it runs.
 
-/// The cores that a process may use, as the thread saw it that asked.
+/// The cores that a thread may use.
 #[derive(Clone, Debug)]
 pub(crate) struct Cores(system::Cores);
 
 impl Cores {
-    /// Those of the calling thread; `None` where the system does not tell.
+    /// The cores of the calling thread, or `None` where the system does not tell.
     pub(crate) fn of_this_thread() -> Option<Cores> {
         system::Cores::of_this_thread().map(Cores)
     }
 
-    /// Binds the calling thread to one of them, by its number; beyond the last it begins anew.
+    /// Binds the calling thread to core `number`, modulo the number of cores.
     pub(crate) fn bind_to(&self, number: usize) {
         self.0.bind_to(number);
     }
 
-    /// Lets the calling thread run on all of them.
+    /// Lets the calling thread run on all of these cores.
     pub(crate) fn bind_to_all(&self) {
         self.0.bind_to_all();
     }
 }
 
-/// The core that the calling thread is on, at this moment; 0 where the system does not tell.
+/// The core on which the calling thread runs at this moment, or 0 where the system does not tell.
 pub(crate) fn this_core() -> usize {
     system::this_core()
 }
@@ -38,7 +38,7 @@ mod system {
     pub(super) struct Cores(CpuSet);
 
     impl Cores {
-        /// A machine with more cores than the set can tell is not told about.
+        /// `None` on a machine with more cores than fit into the set.
         pub(super) fn of_this_thread() -> Option<Cores> {
             sched_getaffinity(None).ok().filter(|set| set.count() > 0).map(Cores)
         }
@@ -48,7 +48,8 @@ mod system {
             let core = (0..CpuSet::MAX_CPU).filter(|core| self.0.is_set(*core)).nth(number);
             let mut set = CpuSet::new();
             core.into_iter().for_each(|core| set.set(core));
-            // A core that was taken from the process meanwhile is no reason not to run.
+            // Fails if the core was taken from the process meanwhile; the thread then stays where
+            // it is.
             let _ = sched_setaffinity(None, &set);
         }
 

@@ -3,8 +3,8 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// A point in time, in nanoseconds of the clock that `Instant` reads: one word, and a difference is one subtraction. It is read whenever a worker
-/// lies down or gets up.
+/// A point in time, in nanoseconds of the clock that `Instant` reads: one word, so that a
+/// difference is one subtraction. Workers read it whenever they park or wake up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock(u64);
 
@@ -14,7 +14,7 @@ impl Clock {
         Clock(monotonic())
     }
 
-    /// How long ago `earlier` was; nothing if it was later.
+    /// The time since `earlier`, or zero if that is later.
     #[inline]
     pub(crate) fn since(self, earlier: Clock) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -49,7 +49,7 @@ pub(crate) use stopped::StoppedClock;
 #[cfg(all(test, not(loom)))]
 use stopped::monotonic;
 
-/// A clock that stands still, for tests.
+/// A stopped clock, for tests.
 #[cfg(all(test, not(loom)))]
 mod stopped {
     use std::cell::Cell;
@@ -68,7 +68,7 @@ mod stopped {
         super::nanos(super::ClockId::Monotonic)
     }
 
-    /// As long as it lives, time passes on this thread when it says so.
+    /// While it exists, time on this thread passes only when it is advanced.
     pub(crate) struct StoppedClock(PhantomData<*const ()>);
 
     impl StoppedClock {

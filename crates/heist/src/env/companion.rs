@@ -1,5 +1,5 @@
-//! A runtime of Tokio's beside one of ours, for crates that ask for Tokio's and take no other. With the
-//! feature `tokio-context` there is one for each runtime that wants it, else there is none.
+//! The companion: a Tokio runtime beside a heist runtime, for crates that require Tokio's. It
+//! exists only with the feature `tokio-context`, for each runtime that enables it.
 
 #[cfg(not(feature = "tokio-context"))]
 #[path = "companion/absent.rs"]

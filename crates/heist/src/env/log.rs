@@ -1,6 +1,6 @@
-//! Warnings: what is rare and serious, and would not be noticed otherwise.
+//! Warnings about rare and serious problems that would go unnoticed otherwise.
 //!
-//! With the feature `tracing` each is an event of that crate, else a line on stderr.
+//! With the feature `tracing` each is an event of that crate, and otherwise a line on stderr.
 
 #[cfg(feature = "tracing")]
 #[path = "log/events.rs"]
@@ -16,18 +16,18 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whoever listens is code of others: its panic goes no further.
+/// A subscriber is foreign code, whose panic is swallowed.
 fn warn(message: &str) {
     quietly(|| sink::warn(message));
 }
 
-/// Says a thing the first time only: there is one for each thing and runtime.
+/// Reports a problem only the first time. Each runtime has one for each kind of problem.
 #[derive(Debug, Default)]
 pub(crate) struct Once(AtomicBool);
 
 impl Once {
     pub(crate) fn warn(&self, message: impl Display) {
-        // Relaxed: who comes first says it, and nothing else depends on that.
+        // Relaxed: the first thread reports it, and nothing else depends on that.
         if !self.0.swap(true, Ordering::Relaxed) {
             warn(&message.to_string());
         }
@@ -41,7 +41,7 @@ pub(crate) enum NoSpare {
     ThreadsBusy(usize),
     /// All spare workers that a runtime may have, this many, are at work.
     SparesBusy(usize),
-    /// The system starts no thread.
+    /// The system refused to start a thread.
     NotStarted(io::Error),
 }
 
@@ -67,7 +67,7 @@ impl Display for NoSpare {
     }
 }
 
-/// Tasks wait, and nobody sits on a seat whose worker blocks or is stuck.
+/// There is no spare worker for the seat of a blocked or stuck worker, while tasks wait.
 pub(crate) fn no_spare(once: &Once, why: &NoSpare) {
     once.warn(format_args!(
         "a worker blocks or is stuck, and no spare worker can take its place: {why}. Until a thread \
@@ -76,22 +76,22 @@ pub(crate) fn no_spare(once: &Once, why: &NoSpare) {
     ));
 }
 
-/// What the environment asks for cannot be had.
+/// The environment asks for a console that cannot be started.
 pub(crate) fn no_console(why: &str) {
     warn(&format!("there is no console. {why}"));
 }
 
-/// A variable asks for a recorder, in vain.
+/// A variable asks for a recorder that cannot be started.
 pub(crate) fn no_trace(variable: &str, error: &io::Error) {
     warn(&format!("{variable}: nothing is recorded: {error}"));
 }
 
-/// A variable asks for dumps while the runtime runs, in vain.
+/// A variable asks for dumps while the runtime runs, which cannot be written.
 pub(crate) fn trace_only_at_the_end(variable: &str, error: &io::Error) {
     warn(&format!("{variable}: stalls, panics and SIGUSR2 leave no trace: {error}"));
 }
 
-/// A dump that was to happen by itself has not, or not all of it.
+/// An automatic dump failed, or is incomplete.
 pub(crate) fn not_dumped(once: &Once, file: &Path, error: &io::Error) {
     let rest = match error.kind() {
         io::ErrorKind::FileTooLarge => "; what fits of it, if anything, is there",
@@ -103,7 +103,7 @@ pub(crate) fn not_dumped(once: &Once, file: &Path, error: &io::Error) {
     ));
 }
 
-/// A runtime has been shut down, and these threads have not ended within the time it was given.
+/// These threads have not ended within the timeout of a shutdown.
 pub(crate) fn left_behind(threads: &[String], timeout: Duration) {
     let s = match threads.len() {
         0 => return,

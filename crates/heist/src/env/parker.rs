@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// Puts a thread to sleep, and lets any other wake it. A wake-up that comes first is kept.
+/// Puts a thread to sleep, and lets any other thread wake it. A wake-up that comes first is kept.
 ///
 /// | state | meaning |
 /// |---|---|
@@ -31,29 +31,30 @@ impl Parker {
         Parker { state: WaitWord::new(EMPTY) }
     }
 
-    /// Sleeps until [`unpark`](Self::unpark) has been called since the last time. For one thread
-    /// at a time, as all that sleep.
+    /// Sleeps until [`unpark`](Self::unpark) has been called since the last sleep. Only one thread
+    /// at a time may sleep.
     pub(crate) fn park(&self) {
         while !self.park_lightly(None) {}
     }
 
-    /// Sleeps until there is a wake-up, until it is [nudged](Self::nudge), or for about so long if there is a `limit`; whether a wake-up
-    /// has come. It may get up for nothing.
+    /// Sleeps until there is a wake-up, until it is [nudged](Self::nudge), or until about `limit`
+    /// has passed. Returns whether there was a wake-up. It may return early.
     pub(crate) fn park_lightly(&self, limit: Option<Duration>) -> bool {
-        // Relaxed: what has come is acquired by take_wake_up().
+        // Relaxed: take_wake_up() acquires the wake-up.
         let goes = self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
         if goes.is_ok() {
             self.state.sleep_while(PARKED, limit);
         }
-        // Late or not, a wake-up that has come is taken.
+        // A wake-up that arrived after the timeout is taken too.
         self.take_wake_up()
     }
 
-    /// Sleeps in `sleep_elsewhere`, unless there is a wake-up or a nudge. Whether a wake-up has come by its end. What was done before
-    /// the call is known where that sleep is ended.
+    /// Sleeps in `sleep_elsewhere`, unless there is a wake-up or a nudge. Returns whether there was
+    /// a wake-up by its end. Writes before this call are visible to the thread that ends that
+    /// sleep.
     pub(crate) fn park_in(&self, sleep_elsewhere: impl FnOnce()) -> bool {
-        // Release: pairs with the Acquire in unpark_or(): who rouses us, and whom he tells, knows what was done
-        // before.
+        // Release: pairs with the Acquire in unpark_or(): the thread that wakes this one sees what
+        // was done before.
         let goes = self.state.compare_exchange(EMPTY, AWAY, Ordering::Release, Ordering::Relaxed);
         if goes.is_ok() {
             sleep_elsewhere();
@@ -61,13 +62,13 @@ impl Parker {
         self.take_wake_up()
     }
 
-    /// Takes a wake-up that is kept, if there is one: what a sleeper that never sleeps needs.
+    /// Takes a kept wake-up, if there is one. For a worker that never sleeps.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn try_park(&self) -> bool {
         self.take_wake_up()
     }
 
-    /// Whether a wake-up is kept. Orders nothing.
+    /// Whether a wake-up is kept. This is only a hint.
     pub(crate) fn is_notified(&self) -> bool {
         self.state.load(Ordering::Relaxed) == NOTIFIED
     }
@@ -77,25 +78,27 @@ impl Parker {
         self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED
     }
 
-    /// Wakes the thread that sleeps, or the next one to come.
+    /// Wakes the sleeping thread, or ends the next sleep.
     pub(crate) fn unpark(&self) {
         self.unpark_or(|| unreachable!("nobody sleeps elsewhere"));
     }
 
-    /// The same; if the thread sleeps elsewhere, or is about to, `rouse` must end that sleep.
+    /// Wakes the sleeping thread. If it sleeps elsewhere, or is about to, `rouse` must end that
+    /// sleep.
     pub(crate) fn unpark_or(&self, rouse: impl FnOnce()) {
-        // Release: pairs with the Acquire in take_wake_up(). Acquire: with the Release in park_in().
+        // Release: pairs with the Acquire in take_wake_up(). Acquire: with the Release in
+        // park_in().
         let order = canary::PARKER_UNPARK_RELAXED.weakens(Ordering::AcqRel);
         match self.state.swap(NOTIFIED, order) {
-            // Who has nudged a sleeper may not have come to waking it.
+            // The thread that nudged the sleeper may not have woken it yet.
             PARKED | NUDGED => self.state.wake_one(),
             AWAY if !canary::PARKER_NOT_ROUSED.sings() => rouse(),
             _ => {}
         }
     }
 
-    /// Ends a [light](Self::park_lightly) sleep, or keeps the next one from beginning: there is something to look at. A wake-up it is
-    /// not, and takes none away.
+    /// Ends a [light](Self::park_lightly) sleep, or prevents the next one, because there is
+    /// something to check. It is not a wake-up, and consumes none.
     pub(crate) fn nudge(&self) {
         let mut state = self.state.load(Ordering::Relaxed);
         while matches!(state, EMPTY | PARKED) || canary::PARKER_NUDGE_FOR_WAKE_UP.sings() {

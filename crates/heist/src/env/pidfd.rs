@@ -1,15 +1,15 @@
-//! A file descriptor for a child process, that can be waited for.
+//! A file descriptor for a child process, which can be polled.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Readable when the process has exited. `pid` must be that of a child that nobody has waited for.
-/// Fails where the system has no such thing, or a sandbox forbids it.
+/// Opens a descriptor that is readable when the process has exited. `pid` must be that of a child
+/// that was not waited for. Fails where the system does not support it, or a sandbox forbids it.
 pub(crate) fn open(pid: u32) -> io::Result<OwnedFd> {
     system::open(pid)
 }
 
-/// Whether it has exited. That does not mean that it can be waited for: somebody who traces it is
+/// Whether the process has exited. It may still not be possible to wait for it, because a tracer is
 /// first.
 pub(crate) fn has_exited(pidfd: &impl AsFd) -> bool {
     system::has_exited(pidfd)

@@ -1,9 +1,9 @@
 //! Writes that must not end the process.
 //!
 //! A write past the limit on a file's size raises SIGXFSZ, and a write to a pipe without a reader
-//! raises SIGPIPE. Both end the process unless the program has said otherwise. The kernel sends
-//! them to the thread that writes, so that thread can take them back by itself. The dispositions
-//! are not touched: they belong to the whole process, and to the program.
+//! raises SIGPIPE. Both end the process by default. The kernel sends them to the writing thread,
+//! which can therefore remove them itself. The signal dispositions are not changed, because they
+//! belong to the program.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -19,18 +19,18 @@ pub(crate) fn without_signals<R>(write: impl FnOnce() -> R) -> R {
     write()
 }
 
-/// The signals are blocked in this thread while this lives.
+/// A guard: the signals are blocked in this thread.
 struct Held {
     /// The thread's mask before.
     mask: libc::sigset_t,
-    /// The signals that this thread takes back: those that were not pending before.
+    /// The signals that this guard removes: those that were not pending before.
     ours: [bool; RAISED_BY_WRITES.len()],
-    /// The mask is the thread's.
+    /// The mask belongs to the thread.
     _thread: PhantomData<*const ()>,
 }
 
 impl Held {
-    /// `None` if the system refuses, which it has no reason to.
+    /// Returns `None` if the system call fails, for which there is no known reason.
     fn new() -> Option<Self> {
         if cfg!(miri) {
             return None;
@@ -59,7 +59,7 @@ impl Drop for Held {
     }
 }
 
-/// Takes back a pending signal, the thread's own before one of the process.
+/// Removes a pending signal, preferably the thread's own.
 fn take(signal: c_int) {
     let set = set_of(&[signal]);
     let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,4 +1,4 @@
-//! How the threads of a runtime are made.
+//! Creation of a runtime's threads.
 
 use super::{Cores, quietly, turns};
 use heist_sync::thread_local;
@@ -12,18 +12,17 @@ use std::thread;
 type NameFn = Arc<dyn Fn() -> String + Send + Sync>;
 pub(crate) type Callback = Arc<dyn Fn() + Send + Sync>;
 
-/// What the user has said about threads: workers and blocking threads alike.
+/// The user's settings for threads, both workers and blocking threads.
 ///
-/// Callbacks are code of others. A panic in one has been reported by the panic hook when it gets
-/// here, and goes no further: a thread that died of it would leave its queues and its place in
-/// the idle protocol to nobody.
+/// Callbacks are foreign code. The panic hook reports their panics, which are then swallowed: a
+/// thread that died would leave its queues and its place in the idle protocol without an owner.
 #[derive(Clone)]
 pub(crate) struct ThreadSpec {
     pub(crate) name: NameFn,
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<Callback>,
     pub(crate) on_stop: Option<Callback>,
-    /// If workers are bound to one core each: to one of these.
+    /// The cores to which workers are bound, one each.
     pub(crate) cores: Option<Cores>,
     pub(crate) on_park: Option<Callback>,
     pub(crate) on_unpark: Option<Callback>,
@@ -42,10 +41,10 @@ impl ThreadSpec {
         }
     }
 
-    /// A thread to be started, with its name and stack. The standard library panics at what is
-    /// refused here.
+    /// A thread that is to be started, with its name and stack. Rejects values at which the
+    /// standard library would panic.
     pub(crate) fn thread(&self) -> io::Result<thread::Builder> {
-        // It would inherit those of who starts it.
+        // The new thread inherits the time slice of this one.
         turns::lengthen();
         let name = (self.name)();
         if name.contains('\0') {
@@ -65,14 +64,14 @@ impl ThreadSpec {
         }
     }
 
-    /// Called by a worker's thread first of all.
+    /// Called first by a worker's thread.
     pub(crate) fn bind_worker(&self, number: usize) {
         if let Some(cores) = &self.cores {
             cores.bind_to(number);
         }
     }
 
-    /// Called by every other thread first of all: it has inherited the core of who started it.
+    /// Called first by every other thread, because it has inherited the core of its starter.
     pub(crate) fn unbind(&self) {
         if let Some(cores) = &self.cores {
             cores.bind_to_all();
@@ -110,7 +109,7 @@ fn call(callback: Option<&Callback>) {
     }
 }
 
-/// A number that no other thread has or will have.
+/// A number that no other thread has or had.
 pub(crate) fn this_thread() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
@@ -120,7 +119,7 @@ pub(crate) fn this_thread() -> u64 {
     if number > 0 {
         return number;
     }
-    // Relaxed: uniqueness is all that is asked of it.
+    // Relaxed: the numbers only have to be unique.
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     NUMBER.with(|mine| mine.set(number));
     number

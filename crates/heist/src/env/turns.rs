@@ -1,20 +1,25 @@
-//! How long the turns of a thread are that has to share its core with others.
+//! Time slices of threads that share a core with others.
 //!
-//! A thread that wakes up where another one runs gets the core when that one has had its turn, or when the system likes it better:
-//! up to 3 ms later, by default. Linux has let threads ask for short turns since 6.12. Such a thread gets as much of the core as before, but sooner,
-//! and gives it back sooner; and who runs beside it is interrupted sooner, too, also for others.
+//! A thread that wakes up on a busy core gets the core at the end of the running thread's time
+//! slice, or when the system prefers it: up to 3 ms later by default. Since 6.12, Linux lets
+//! threads request short slices. Such a thread gets as much of the core as before, but gets it
+//! sooner and returns it sooner. Threads on the same core are interrupted sooner too.
 //!
-//! Threads and processes inherit them from who starts them. There is a flag against that, but who has it once is not allowed to change its policy any more.
-//! So threads and processes that are started by this crate are started with turns of the usual length; those that a task starts by itself are not.
+//! Threads and processes inherit the slice from their starter. There is a flag against that, but a
+//! thread that has set it cannot change its policy any more. Therefore this crate restores the
+//! usual slice before it starts threads and processes; tasks that start threads themselves pass on
+//! the short one.
 
-/// The calling thread shall have short turns, until [`lengthen`]: it comes for tasks while others have the cores, for jobs (F3). Nothing changes where the system does not know of that, where the user has
-/// given the thread a policy or a higher priority, or where calls of the system are filtered: whoever does so may have such a call end in the death of the process.
+/// Gives the calling thread short slices until [`lengthen`], because it runs tasks while other
+/// threads have the cores for jobs (F3). Nothing changes where the system does not support it,
+/// where the user has given the thread a policy or a higher priority, or where system calls are
+/// filtered, because a filter may kill the process for such a call.
 #[inline]
 pub(crate) fn shorten() {
     system::shorten();
 }
 
-/// The calling thread shall have turns of the usual length again.
+/// Gives the calling thread slices of the usual length again.
 #[inline]
 pub(crate) fn lengthen() {
     system::lengthen();
@@ -26,17 +31,17 @@ mod system {
     use std::cell::Cell;
     use std::time::Duration;
 
-    /// The shortest there is.
+    /// The shortest possible slice.
     const SHORT: Duration = Duration::from_micros(100);
 
-    /// What this module has done to a thread.
+    /// What this module has changed about a thread.
     #[derive(Clone, Copy)]
     enum Turns {
         AsFound,
         Short {
             usual: Duration,
         },
-        /// They cannot be shortened, or shall not be.
+        /// The slice cannot or must not be shortened.
         Fixed,
     }
 
@@ -58,7 +63,7 @@ mod system {
         }
     }
 
-    /// Returns how long they were.
+    /// Returns the previous length.
     #[cold]
     fn try_shorten() -> Option<Duration> {
         let attributes = Attributes::of_this_thread()?;
@@ -71,7 +76,7 @@ mod system {
     #[cold]
     fn try_lengthen(usual: Duration) -> Option<()> {
         let attributes = Attributes::of_this_thread()?;
-        // Else code of the user's has asked for something else meanwhile.
+        // Otherwise the user's code has changed the slice meanwhile.
         let is_ours = attributes.turn() == SHORT
             && matches!(attributes.policy(), libc::SCHED_OTHER | libc::SCHED_BATCH);
         (is_ours && attributes.with_turn(usual).apply()).then_some(())
@@ -82,7 +87,7 @@ mod system {
     impl Attributes {
         const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
 
-        /// `None` if they are not to be had, or not to be asked for.
+        /// Returns `None` if they are not available.
         fn of_this_thread() -> Option<Self> {
             if !matches!(secure_computing_mode(), Ok(SecureComputingMode::Disabled)) {
                 return None;
@@ -98,7 +103,8 @@ mod system {
                 sched_period: 0,
             };
             let place = &raw mut attributes;
-            // SAFETY: (FFI) sched_getattr(0, place, size, flags) writes so many bytes at most, which are there.
+            // SAFETY: (FFI) sched_getattr(0, place, size, flags) writes at most `size` bytes, which
+            // are there.
             let answer = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, place, Self::SIZE, 0) };
             (answer == 0).then_some(Attributes(attributes))
         }
@@ -107,7 +113,7 @@ mod system {
             self.0.sched_policy as i32
         }
 
-        /// Nothing where the system does not know of it.
+        /// Does nothing where the system does not support it.
         fn turn(&self) -> Duration {
             Duration::from_nanos(self.0.sched_runtime)
         }
@@ -120,7 +126,8 @@ mod system {
 
         fn apply(&self) -> bool {
             let place = &raw const self.0;
-            // SAFETY: (FFI) sched_setattr(0, place, flags) reads as many bytes as their first four say.
+            // SAFETY: (FFI) sched_setattr(0, place, flags) reads as many bytes as their first four
+            // say.
             unsafe { libc::syscall(libc::SYS_sched_setattr, 0, place, 0) == 0 }
         }
     }

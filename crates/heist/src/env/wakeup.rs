@@ -1,4 +1,4 @@
-//! The wake-up of one wait, on a thread whose waits nest.
+//! The wake-up of one wait, on a thread whose waits may be nested.
 
 use super::Parker;
 use crate::canary;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// What one wait is woken by (I7).
+/// What ends one wait (I7).
 ///
 /// All waits that are nested on one thread sleep on the same parker, which keeps one wake-up: a
 /// wait that sleeps may consume the one that was meant for a wait around it. So each wait has a
@@ -20,12 +20,12 @@ pub(crate) struct Wakeup {
 }
 
 impl Wakeup {
-    /// A wait of the thread that sleeps on `parker`.
+    /// Creates a wait of the thread that sleeps on `parker`.
     pub(crate) fn new(parker: Arc<Parker>) -> Self {
         Wakeup { is_woken: AtomicBool::new(false), parker }
     }
 
-    /// Ends the wait, or the next one if none is under way.
+    /// Ends the wait or, if there is none, the next one.
     pub(crate) fn wake(&self) {
         // Release: pairs with the Acquire in take(). A swap, so that each of several wakers is
         // visible there.

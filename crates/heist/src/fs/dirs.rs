@@ -1,20 +1,23 @@
-//! Making and removing directories.
+//! Creating and removing directories.
 
 use crate::io::background::run;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-/// Makes a directory. The one above it must be there; see [`create_dir_all`].
+/// Creates a directory. Its parent must exist; see [`create_dir_all`].
 ///
 /// # Errors
-/// If there is something of that name, and those of [`std::fs::create_dir`].
+///
+/// Returns an error if the path exists, and the errors of [`std::fs::create_dir`].
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     run("fs::create_dir", move || std::fs::create_dir(path)).await
 }
 
-/// Makes a directory and all above it that are not there. It is no error if it is there.
+/// Creates a directory and all of its parents that do not exist. It may exist already.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::fs;
@@ -33,32 +36,37 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// ```
 ///
 /// # Errors
-/// If something that is no directory is in the way, and those of [`std::fs::create_dir_all`]. Some of
-/// the directories may have been made.
+///
+/// Returns an error if something else than a directory is in the way, and the errors of
+/// [`std::fs::create_dir_all`]. Some of the directories may have been created.
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     run("fs::create_dir_all", move || std::fs::create_dir_all(path)).await
 }
 
-/// Removes a directory that is empty.
+/// Removes an empty directory.
 ///
 /// # Errors
-/// If it is not empty, and those of [`std::fs::remove_dir`].
+///
+/// Returns an error if the directory is not empty, and the errors of [`std::fs::remove_dir`].
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     run("fs::remove_dir", move || std::fs::remove_dir(path)).await
 }
 
-/// Removes a directory and **all that is in it**. A link is removed, not what it leads to.
+/// Removes a directory with **all of its contents**. Symbolic links are removed, not followed.
 ///
 /// # Errors
-/// Those of [`std::fs::remove_dir_all`]. Some of it may have been removed.
+///
+/// Returns the errors of [`std::fs::remove_dir_all`]. Some of the contents may have been removed.
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     run("fs::remove_dir_all", move || std::fs::remove_dir_all(path)).await
 }
 
-/// How a directory is made.
+/// Creates directories with options.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::fs::{self, DirBuilder};
@@ -80,27 +88,30 @@ pub struct DirBuilder {
 }
 
 impl DirBuilder {
-    /// As [`create_dir`] makes it.
+    /// Creates a builder with the behavior of [`create_dir`].
     pub fn new() -> Self {
         DirBuilder::default()
     }
 
-    /// Whether those above it are made, too, and it is no error if it is there.
+    /// Sets whether missing parents are created, and whether the directory may exist already.
     pub fn recursive(&mut self, recursive: bool) -> &mut Self {
         self.is_recursive = recursive;
         self
     }
 
-    /// Who may do what with it; less what the process masks. 0o777 unless set.
+    /// Sets the permissions of the directory, to which the process's umask is applied. The default
+    /// is 0o777.
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.mode = Some(mode);
         self
     }
 
-    /// Makes the directory.
+    /// Creates the directory.
     ///
     /// # Errors
-    /// As [`create_dir`], or [`create_dir_all`] if it is [`recursive`](Self::recursive).
+    ///
+    /// Returns errors like [`create_dir`], or like [`create_dir_all`] if it is
+    /// [`recursive`](Self::recursive).
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(self.is_recursive);

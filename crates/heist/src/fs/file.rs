@@ -1,4 +1,4 @@
-//! An open file.
+//! `File`.
 
 use super::{FileTimes, OpenOptions};
 use crate::io::background::{self, Background, Buffer, MAX_BUF_SIZE, poll_counted};
@@ -17,20 +17,21 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::SystemTime;
 
-/// An open file, read and written on blocking threads.
+/// An open file, which is read and written on blocking threads.
 ///
-/// A write returns when the bytes are in a buffer; a blocking thread writes them to the file. What
-/// went wrong is reported by the next write or flush. **So flush before you drop it**, with
-/// [`flush`] or [`shutdown`], if you want to know; what was accepted is written in any case, though
-/// the runtime go down. That it reaches the disk is what [`sync_all`](Self::sync_all) is for.
+/// A write completes when the bytes are in a buffer, which a blocking thread then writes to the
+/// file. Its error is returned by the next write or flush. **Flush a file before you drop it**,
+/// with [`flush`] or [`shutdown`], to learn about errors; accepted bytes are written in any case,
+/// even if the runtime is shut down. [`sync_all`](Self::sync_all) waits until they are on the disk.
 ///
-/// A read or seek that is cancelled goes on, and leaves the file as if it had not been begun: what
-/// was read is given to the next read, and a write, a seek or [`set_len`](Self::set_len) goes from
-/// where the last read that returned has ended.
+/// Operations can be used in any runtime, and use its blocking threads; they panic outside of
+/// runtimes. If the runtime has been shut down they return an error for which
+/// [`is_rt_shutdown_err`](crate::runtime::is_rt_shutdown_err) is true.
 ///
-/// It belongs to no runtime: each operation uses blocking threads of the runtime it is called in,
-/// and panics where there is none. If that one has gone down the operation fails, and
-/// [`is_rt_shutdown_err`](crate::runtime::is_rt_shutdown_err) knows the error.
+/// This type is for regular files. A read of a pipe or a terminal may block forever, and then keeps
+/// its thread and delays the shutdown of the runtime.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::fs::File;
@@ -50,8 +51,11 @@ use std::time::SystemTime;
 /// # }
 /// ```
 ///
-/// For ordinary files only: a read of a pipe or a terminal may wait for ever, and keeps its thread,
-/// and the runtime from going down, for as long.
+/// # Cancel safety
+///
+/// Reads and seeks are cancel safe. A cancelled read continues in the background, and the next read
+/// returns its bytes; a write, seek or [`set_len`](Self::set_len) starts from where the last
+/// completed read ended.
 ///
 /// [`flush`]: crate::io::AsyncWriteExt::flush
 /// [`shutdown`]: crate::io::AsyncWriteExt::shutdown
@@ -62,17 +66,17 @@ pub struct File {
     max_buf_size: usize,
 }
 
-/// What is going on. There is one operation at a time, but for those that look at nothing that
-/// another changes: they are not counted here.
+/// The operation in progress. There is at most one, not counting those that read nothing that
+/// another operation changes.
 struct Inner {
     background: Background<Done>,
-    /// Of a write that has ended and that nobody has asked about.
+    /// The error of a write that has ended, until it is reported.
     write_error: Option<io::Error>,
-    /// Where the last seek has led.
+    /// The position after the last seek.
     position: u64,
 }
 
-/// What an operation was, and what has come of it. What was read is in the buffer.
+/// An operation that has ended, and its result. Bytes that were read are in the buffer.
 #[derive(Debug)]
 enum Done {
     Read(io::Result<()>),
@@ -82,44 +86,87 @@ enum Done {
 }
 
 impl File {
-    /// Opens a file to be read.
+    /// Opens a file for reading.
     ///
     /// # Errors
-    /// If it is not there, may not be read, and for all the other reasons of
-    /// [`std::fs::File::open`].
+    ///
+    /// Returns the errors of [`std::fs::File::open`], for example if the file does not exist.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use heist::io::AsyncReadExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut text = String::new();
+    /// File::open("Cargo.toml").await?.read_to_string(&mut text).await?;
+    /// assert!(text.starts_with("[package]"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
         File::options().read(true).open(path).await
     }
 
-    /// Opens a file to be written; makes it if it is not there, empties it if it is.
+    /// Opens a file for writing. It is created if it does not exist, and truncated if it does.
     ///
     /// # Errors
-    /// Those of [`std::fs::File::create`].
+    ///
+    /// Returns the errors of [`std::fs::File::create`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use heist::io::AsyncWriteExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("note");
+    /// let mut file = File::create(&path).await?;
+    /// file.write_all(b"remember").await?;
+    /// file.flush().await?;
+    /// assert_eq!(heist::fs::read(&path).await?, b"remember");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
         File::options().write(true).create(true).truncate(true).open(path).await
     }
 
-    /// Makes a file and opens it to be read and written.
+    /// Creates a file and opens it for reading and writing.
     ///
     /// # Errors
-    /// If there is something of that name, a dangling link included, and those of
+    ///
+    /// Returns an error if the path exists, even as a dangling link, and the errors of
     /// [`std::fs::File::create_new`].
     pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(path).await
     }
 
-    /// How a file is opened, to be changed; as [`OpenOptions::new`].
+    /// Returns options for opening a file; the same as [`OpenOptions::new`].
     #[must_use]
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
 
-    /// Makes one of a file of the standard library.
+    /// Converts a file of the standard library.
+    ///
+    /// # Examples
     ///
     /// ```
-    /// # fn main() -> std::io::Result<()> {
+    /// use heist::io::AsyncReadExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
     /// let std = std::fs::File::open("Cargo.toml")?;
-    /// let file = heist::fs::File::from_std(std);
+    /// let mut file = heist::fs::File::from_std(std);
+    /// let mut first = [0; 9];
+    /// file.read_exact(&mut first).await?;
+    /// assert_eq!(&first, b"[package]");
     /// # Ok(())
     /// # }
     /// ```
@@ -128,36 +175,39 @@ impl File {
         File { std: Arc::new(std), inner: Mutex::new(inner), max_buf_size: MAX_BUF_SIZE }
     }
 
-    /// Waits until all that was written, and what the system knows about the file, is on the disk.
+    /// Waits until all data and metadata of the file are on the disk, including writes in progress.
     ///
-    /// A write in the background is waited for. If it fails, the next write or flush says so.
+    /// The error of such a write is returned by the next write or flush.
     ///
     /// # Errors
-    /// Those of [`std::fs::File::sync_all`].
+    ///
+    /// Returns the errors of [`std::fs::File::sync_all`].
     pub async fn sync_all(&self) -> io::Result<()> {
         let _lock = self.quiet().await;
         self.run("File::sync_all", StdFile::sync_all).await
     }
 
-    /// As [`sync_all`](Self::sync_all), without what is not needed to read the file: the time of its
-    /// last change, for example.
+    /// Waits until the data of the file is on the disk, like [`sync_all`](Self::sync_all), without
+    /// metadata that is not needed to read it.
     ///
     /// # Errors
-    /// Those of [`std::fs::File::sync_data`].
+    ///
+    /// Returns the errors of [`std::fs::File::sync_data`].
     pub async fn sync_data(&self) -> io::Result<()> {
         let _lock = self.quiet().await;
         self.run("File::sync_data", StdFile::sync_data).await
     }
 
-    /// Cuts the file off, or makes it longer with zeros. Where the next read or write begins does not
-    /// change.
+    /// Truncates the file, or extends it with zeros. The current position does not change.
     ///
     /// # Errors
-    /// If it was not opened to be written, and those of [`std::fs::File::set_len`].
+    ///
+    /// Returns an error if the file is not open for writing, and the errors of
+    /// [`std::fs::File::set_len`].
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         let mut inner = self.quiet().await;
         let std = Arc::clone(&self.std);
-        // Cancelled, it is an operation that is going on, like all others.
+        // If this is cancelled, the operation continues in the background like all others.
         inner.background.start("File::set_len", move |buffer| {
             Done::Other(forget_unread(&std, buffer).and_then(|()| std.set_len(size)))
         });
@@ -168,26 +218,30 @@ impl File {
         }
     }
 
-    /// What the system knows about the file. Does not wait for a write in the background: flush first.
+    /// Returns the metadata of the file. It does not wait for writes in progress; flush first.
     ///
     /// # Errors
-    /// Those of [`std::fs::File::metadata`].
+    ///
+    /// Returns the errors of [`std::fs::File::metadata`].
     pub async fn metadata(&self) -> io::Result<Metadata> {
         self.run("File::metadata", StdFile::metadata).await
     }
 
-    /// Another handle on the same open file: reads, writes and seeks of one move the other.
+    /// Returns a second handle to the same open file, which shares its position.
     ///
     /// # Errors
-    /// If there are too many open files, and those of [`std::fs::File::try_clone`].
+    ///
+    /// Returns an error if there are too many open files, and the errors of
+    /// [`std::fs::File::try_clone`].
     pub async fn try_clone(&self) -> io::Result<File> {
         self.quiet().await.forget_unread(&self.std).await;
         let std = self.run("File::try_clone", StdFile::try_clone).await?;
         Ok(File { max_buf_size: self.max_buf_size, ..File::from_std(std) })
     }
 
-    /// The file of the standard library, once nothing is going on any more. It is where the last
-    /// read or write has ended.
+    /// Converts into a file of the standard library, after waiting for operations in progress.
+    ///
+    /// Its position is where the last completed read or write ended.
     pub async fn into_std(mut self) -> StdFile {
         let inner = self.inner.get_mut();
         inner.quiet().await;
@@ -198,7 +252,7 @@ impl File {
                 Ok(std) => return std,
                 Err(shared) => shared,
             };
-            // A `metadata` that was cancelled is still at it.
+            // A cancelled `metadata` is still running.
             match shared.try_clone() {
                 Ok(std) => return std,
                 Err(_) => task::yield_now().await,
@@ -206,11 +260,14 @@ impl File {
         }
     }
 
-    /// The file of the standard library, if nothing is going on. What a cancelled read has read is
-    /// lost; [`into_std`](Self::into_std) goes back.
+    /// Converts into a file of the standard library, if no operation is in progress.
+    ///
+    /// Bytes that a cancelled read has read are skipped; [`into_std`](Self::into_std) goes back
+    /// instead.
     ///
     /// # Errors
-    /// The file itself if a read, a write or something else is going on.
+    ///
+    /// Returns the file itself if an operation is in progress.
     pub fn try_into_std(mut self) -> Result<StdFile, File> {
         match Arc::try_unwrap(self.std) {
             Ok(std) => Ok(std),
@@ -221,36 +278,41 @@ impl File {
         }
     }
 
-    /// Changes who may do what with the file.
+    /// Changes the permissions of the file.
     ///
     /// # Errors
-    /// If the user may not, and those of [`std::fs::File::set_permissions`].
+    ///
+    /// Returns the errors of [`std::fs::File::set_permissions`].
     pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
         self.run("File::set_permissions", move |std| std.set_permissions(perm)).await
     }
 
-    /// Sets when the file was last read and changed. Waits for a read or write in the background,
-    /// which would set them again.
+    /// Changes the times of the file's last access and modification.
+    ///
+    /// It waits for reads and writes in progress, which would change the times again.
     ///
     /// # Errors
-    /// Those of [`std::fs::File::set_times`].
+    ///
+    /// Returns the errors of [`std::fs::File::set_times`].
     pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
         let _lock = self.quiet().await;
         self.run("File::set_times", move |std| std.set_times(times.into_std())).await
     }
 
-    /// Sets when the file was last changed; as [`set_times`](Self::set_times).
+    /// Changes the time of the file's last modification; see [`set_times`](Self::set_times).
     ///
     /// # Errors
-    /// Those of [`std::fs::File::set_modified`].
+    ///
+    /// Returns the errors of [`std::fs::File::set_modified`].
     pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         self.set_times(FileTimes::new().set_modified(time)).await
     }
 
-    /// Sets how much one operation reads or writes at most. It is two megabytes else.
+    /// Sets the maximum number of bytes that one operation reads or writes. The default is 2 MiB.
     ///
     /// # Panics
-    /// If it is zero.
+    ///
+    /// Panics if `max_buf_size` is 0.
     #[track_caller]
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(
@@ -261,12 +323,12 @@ impl File {
         self.max_buf_size = max_buf_size;
     }
 
-    /// How much one operation reads or writes at most.
+    /// Returns the maximum number of bytes that one operation reads or writes.
     pub fn max_buf_size(&self) -> usize {
         self.max_buf_size
     }
 
-    /// Has a thread do something beside what is going on.
+    /// Runs an operation that is independent of the one in progress.
     async fn run<T: Send + 'static>(
         &self,
         api: &'static str,
@@ -276,7 +338,7 @@ impl File {
         background::run(api, move || operation(&std)).await
     }
 
-    /// Locks it once nothing is going on.
+    /// Locks the state when no operation is in progress.
     async fn quiet(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner.lock().await;
         inner.quiet().await;
@@ -305,7 +367,7 @@ impl File {
 }
 
 impl Inner {
-    /// Waits for what is going on; if it is a write, what went wrong is kept for the next one.
+    /// Waits for the operation in progress. The error of a write is kept for the next one.
     async fn quiet(&mut self) {
         let waited = poll_fn(|cx| self.poll_quiet(cx)).await;
         self.write_error = self.write_error.take().or(waited.err());
@@ -323,8 +385,8 @@ impl Inner {
         Poll::Ready(self.write_error.take().map_or(Ok(()), Err))
     }
 
-    /// An operation has ended that nobody waits for. What a cancelled one has met is nobody's
-    /// business, but a write was not cancelled.
+    /// Notes the result of an operation that no caller waits for. Errors of cancelled operations
+    /// are dropped, but a write was not cancelled.
     fn note(&mut self, done: Done) {
         match done {
             Done::Write(Err(error)) => self.write_error = Some(error),
@@ -333,7 +395,8 @@ impl Inner {
         }
     }
 
-    /// If nothing is going on: goes back to where the last read that returned has ended.
+    /// Moves the position back to where the last completed read ended. No operation may be in
+    /// progress.
     async fn forget_unread(&mut self, std: &Arc<StdFile>) {
         if self.background.buffer.is_empty() {
             return;
@@ -344,7 +407,8 @@ impl Inner {
     }
 }
 
-/// Goes back to where the last read that returned has ended. What cannot be read again is kept.
+/// Moves the position back to where the last completed read ended. If that fails, the bytes are
+/// kept.
 fn forget_unread(std: &StdFile, buffer: &mut Buffer) -> io::Result<()> {
     go_back(std, buffer.len())?;
     buffer.clear();
@@ -435,7 +499,7 @@ impl AsyncSeek for File {
         }
         let std = Arc::clone(&file.std);
         background.start("File::seek", move |buffer| {
-            // Also if it is from the start or the end: it may fail.
+            // Even for a seek from the start or the end, because that may fail.
             Done::Seek(forget_unread(&std, buffer).and_then(|()| (&*std).seek(position)))
         });
         Ok(())

@@ -1,9 +1,11 @@
-//! When a file was read and changed.
+//! `FileTimes`.
 
 use std::time::SystemTime;
 
-/// When a file was last read and changed, for [`File::set_times`](super::File::set_times). What is
-/// not set stays as it is.
+/// The times of a file's last access and modification, for
+/// [`File::set_times`](super::File::set_times). Times that are not set are left unchanged.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::fs::{File, FileTimes};
@@ -25,17 +27,17 @@ use std::time::SystemTime;
 pub struct FileTimes(std::fs::FileTimes);
 
 impl FileTimes {
-    /// Changes nothing.
+    /// Creates a value that changes nothing.
     pub fn new() -> Self {
         FileTimes::default()
     }
 
-    /// Sets when the file was last read.
+    /// Sets the time of the last access.
     pub fn set_accessed(self, time: SystemTime) -> Self {
         FileTimes(self.0.set_accessed(time))
     }
 
-    /// Sets when the file was last changed.
+    /// Sets the time of the last modification.
     pub fn set_modified(self, time: SystemTime) -> Self {
         FileTimes(self.0.set_modified(time))
     }

@@ -1,4 +1,4 @@
-//! How a file is opened.
+//! `OpenOptions`.
 
 use super::File;
 use crate::io::background::run;
@@ -7,7 +7,9 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// How a file is opened: to be read, written, made, emptied. All is off to begin with.
+/// Options for opening a file. All of them are off at first.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::fs::OpenOptions;
@@ -30,45 +32,50 @@ use std::path::Path;
 pub struct OpenOptions(StdOpenOptions);
 
 impl OpenOptions {
-    /// All is off.
+    /// Creates options that are all off.
     pub fn new() -> OpenOptions {
         OpenOptions(StdOpenOptions::new())
     }
 
-    /// Whether it can be read.
+    /// Sets whether the file can be read.
     pub fn read(&mut self, read: bool) -> &mut OpenOptions {
         self.0.read(read);
         self
     }
 
-    /// Whether it can be written. What is there is overwritten from its start; see
-    /// [`truncate`](Self::truncate) and [`append`](Self::append).
+    /// Sets whether the file can be written.
+    ///
+    /// Existing contents are overwritten from the start; see [`truncate`](Self::truncate) and
+    /// [`append`](Self::append).
     pub fn write(&mut self, write: bool) -> &mut OpenOptions {
         self.0.write(write);
         self
     }
 
-    /// Whether it can be written at its end, wherever that is at the time of the write.
+    /// Sets whether writes go to the end of the file, wherever that is at the time of each write.
     pub fn append(&mut self, append: bool) -> &mut OpenOptions {
         self.0.append(append);
         self
     }
 
-    /// Whether what is there is thrown away. Needs [`write`](Self::write).
+    /// Sets whether existing contents are removed. This requires [`write`](Self::write).
     pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
         self.0.truncate(truncate);
         self
     }
 
-    /// Whether it is made if it is not there. Needs [`write`](Self::write) or
-    /// [`append`](Self::append).
+    /// Sets whether the file is created if it does not exist. This requires [`write`](Self::write)
+    /// or [`append`](Self::append).
     pub fn create(&mut self, create: bool) -> &mut OpenOptions {
         self.0.create(create);
         self
     }
 
-    /// Whether it must not be there, and is made; nobody can make it in between. Then
-    /// [`create`](Self::create) and [`truncate`](Self::truncate) mean nothing.
+    /// Sets whether the file must not exist and is created, in one atomic step.
+    ///
+    /// [`create`](Self::create) and [`truncate`](Self::truncate) then have no effect.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::fs::OpenOptions;
@@ -91,14 +98,16 @@ impl OpenOptions {
         self
     }
 
-    /// Who may do what with a file that is made; less what the process masks. 0o666 unless set.
+    /// Sets the permissions of a file that is created, to which the process's umask is applied. The
+    /// default is 0o666.
     pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
         self.0.mode(mode);
         self
     }
 
-    /// More flags for the system's `open`. Those of how it is accessed are taken out; the last call
-    /// counts.
+    /// Sets additional flags for the system call `open`, replacing those of earlier calls.
+    ///
+    /// Flags for the access mode are ignored.
     pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
         self.0.custom_flags(flags);
         self
@@ -107,7 +116,8 @@ impl OpenOptions {
     /// Opens the file.
     ///
     /// # Errors
-    /// Those of [`std::fs::OpenOptions::open`]; options that contradict each other are
+    ///
+    /// Returns the errors of [`std::fs::OpenOptions::open`]. Options that contradict each other are
     /// [`InvalidInput`](io::ErrorKind::InvalidInput).
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.0.clone(), path.as_ref().to_owned());

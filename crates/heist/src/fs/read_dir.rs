@@ -1,4 +1,4 @@
-//! What is in a directory.
+//! Reading directories.
 
 use crate::io::background::{failure, poll_counted, run};
 use crate::runtime::Handle;
@@ -13,10 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// How many entries a blocking thread reads at a time; Tokio's figure.
-const AHEAD: usize = 32;
+/// Number of entries that a blocking thread reads at a time; Tokio's figure.
+const READ_DIR_BATCH: usize = 32;
 
-/// Begins to read a directory.
+/// Opens a directory for reading its entries.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::fs;
@@ -39,17 +41,19 @@ const AHEAD: usize = 32;
 /// ```
 ///
 /// # Errors
-/// Those of [`std::fs::read_dir`].
+///
+/// Returns the errors of [`std::fs::read_dir`].
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref().to_owned();
     let batch = run("fs::read_dir", || Ok(Batch::new(std::fs::read_dir(path)?).refill())).await?;
     Ok(ReadDir(State::Idle(batch)))
 }
 
-/// The entries of a directory, in no order, without `.` and `..`. Made by [`read_dir`].
+/// The entries of a directory, in no particular order and without `.` and `..`; opened by
+/// [`read_dir`].
 ///
-/// A blocking thread reads some entries ahead. What is changed in the directory meanwhile may be
-/// seen or not.
+/// A blocking thread reads some entries ahead. Concurrent changes of the directory may or may not
+/// be seen.
 #[derive(Debug)]
 #[must_use = "it reads nothing by itself; call next_entry"]
 pub struct ReadDir(State);
@@ -58,11 +62,11 @@ pub struct ReadDir(State);
 enum State {
     Idle(Batch),
     Reading(JoinHandle<Batch>),
-    /// What was left to read went down with the runtime.
+    /// The remaining entries were lost when the runtime was shut down.
     Lost,
 }
 
-/// Entries that were read, and where more come from.
+/// Entries that were read, and the source of more.
 #[derive(Debug)]
 struct Batch {
     entries: VecDeque<io::Result<DirEntry>>,
@@ -72,11 +76,11 @@ struct Batch {
 
 impl Batch {
     fn new(std: StdReadDir) -> Batch {
-        Batch { entries: VecDeque::with_capacity(AHEAD), std, is_last: false }
+        Batch { entries: VecDeque::with_capacity(READ_DIR_BATCH), std, is_last: false }
     }
 
     fn refill(mut self) -> Batch {
-        while self.entries.len() < AHEAD {
+        while self.entries.len() < READ_DIR_BATCH {
             let Some(entry) = self.std.next() else {
                 self.is_last = true;
                 break;
@@ -92,19 +96,25 @@ impl Batch {
 }
 
 impl ReadDir {
-    /// The next entry, or `None` after the last. Cancelled, it has taken none.
+    /// Returns the next entry, or `None` after the last one.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, no entry is lost.
     ///
     /// # Errors
-    /// If an entry cannot be read; there may be others after it.
+    ///
+    /// Returns an error if an entry cannot be read. There may be further entries after it.
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         poll_fn(|cx| self.poll_next_entry(cx)).await
     }
 
-    /// As [`next_entry`](Self::next_entry), for futures written by hand: `Pending` leaves the waker
-    /// of the last call to be woken.
+    /// Polls for the next entry; see [`next_entry`](Self::next_entry). Only the most recent caller
+    /// is woken.
     ///
     /// # Errors
-    /// As above.
+    ///
+    /// Returns errors like [`next_entry`](Self::next_entry).
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         poll_counted(cx, |cx| {
             loop {
@@ -144,43 +154,47 @@ impl ReadDir {
     }
 }
 
-/// Something in a directory.
+/// An entry of a directory, returned by [`ReadDir::next_entry`].
 #[derive(Debug)]
 pub struct DirEntry {
     std: Arc<StdDirEntry>,
-    /// Comes with the entry in most file systems, so that nobody has to ask for it.
+    /// Most file systems provide it with the entry, so that no system call is needed.
     file_type: Option<FileType>,
 }
 
 impl DirEntry {
-    /// On a blocking thread: in some file systems the kind has to be asked for.
+    /// Called on a blocking thread, because some file systems need a system call for the type.
     fn new(std: StdDirEntry) -> DirEntry {
         DirEntry { file_type: std.file_type().ok(), std: Arc::new(std) }
     }
 
-    /// Where it is: the path that was given to [`read_dir`], and its name.
+    /// Returns the path of the entry: the path that was given to [`read_dir`], followed by its
+    /// name.
     pub fn path(&self) -> PathBuf {
         self.std.path()
     }
 
-    /// Its name in the directory.
+    /// Returns the name of the entry in its directory.
     pub fn file_name(&self) -> OsString {
         self.std.file_name()
     }
 
-    /// What the system knows about it; of a link, about the link itself.
+    /// Returns the metadata of the entry. Links are not followed.
     ///
     /// # Errors
-    /// If it is gone, and those of [`std::fs::DirEntry::metadata`].
+    ///
+    /// Returns an error if the entry is gone, and the errors of [`std::fs::DirEntry::metadata`].
     pub async fn metadata(&self) -> io::Result<Metadata> {
         let std = Arc::clone(&self.std);
         run("DirEntry::metadata", move || std.metadata()).await
     }
 
-    /// What it is: a file, a directory, a link. Most often known without asking the system.
+    /// Returns the type of the entry, such as file, directory or link. Usually this needs no system
+    /// call.
     ///
     /// # Errors
-    /// Those of [`std::fs::DirEntry::file_type`].
+    ///
+    /// Returns the errors of [`std::fs::DirEntry::file_type`].
     pub async fn file_type(&self) -> io::Result<FileType> {
         match self.file_type {
             Some(file_type) => Ok(file_type),
@@ -191,7 +205,7 @@ impl DirEntry {
         }
     }
 
-    /// The number that its file system knows it by.
+    /// Returns the entry's inode number.
     pub fn ino(&self) -> u64 {
         self.std.ino()
     }

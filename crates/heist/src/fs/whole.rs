@@ -1,10 +1,12 @@
-//! Whole files at once: the quickest way, if they fit into memory.
+//! Reading and writing whole files, the fastest way if they fit into memory.
 
 use crate::io::background::run;
 use std::io;
 use std::path::Path;
 
 /// Reads a whole file.
+///
+/// # Examples
 ///
 /// ```
 /// # #[heist::main(flavor = "current_thread")]
@@ -16,24 +18,29 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// Those of [`std::fs::read`].
+///
+/// Returns the errors of [`std::fs::read`].
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref().to_owned();
     run("fs::read", move || std::fs::read(path)).await
 }
 
-/// Reads a whole file of text.
+/// Reads a whole file of UTF-8 text.
 ///
 /// # Errors
-/// If it is not UTF-8: [`InvalidData`](io::ErrorKind::InvalidData); and those of
+///
+/// Returns [`InvalidData`](io::ErrorKind::InvalidData) if the file is not UTF-8, and the errors of
 /// [`std::fs::read_to_string`].
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     let path = path.as_ref().to_owned();
     run("fs::read_to_string", move || std::fs::read_to_string(path)).await
 }
 
-/// Writes a whole file; makes it if it is not there, and replaces what is in it. The bytes are copied
-/// to be given to another thread.
+/// Writes a whole file, creating it or replacing its contents.
+///
+/// The bytes are copied, because another thread writes them.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::fs;
@@ -49,19 +56,23 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// # }
 /// ```
 ///
-/// If it is dropped while it writes, it goes on.
+/// # Cancel safety
+///
+/// If the future is dropped after the write has started, the write still completes.
 ///
 /// # Errors
-/// Those of [`std::fs::write`]. Some of it may have been written.
+///
+/// Returns the errors of [`std::fs::write`]. Part of the file may have been written.
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
     run("fs::write", move || std::fs::write(path, contents)).await
 }
 
-/// Copies a file and who may do what with it, over what is there; returns its length.
+/// Copies the contents and permissions of a file, replacing `to`. Returns the number of bytes.
 ///
 /// # Errors
-/// Those of [`std::fs::copy`].
+///
+/// Returns the errors of [`std::fs::copy`].
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     run("fs::copy", move || std::fs::copy(from, to)).await

@@ -16,14 +16,15 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 use tower_service::Service;
 
-/// For a handshake, TLS's say. Guessed: as long as hyper waits for the head of a request.
+/// Timeout of a handshake, such as that of TLS. Guessed: as long as hyper waits for the head of a
+/// request.
 const HANDSHAKE: Duration = Duration::from_secs(30);
 
-/// Connections, each in a task of its own.
+/// The connections of a server, each in a task of its own.
 pub(super) struct Connections {
     http: auto::Builder<Executor>,
-    /// The connections have its receivers. Anything that is sent means: answer what has been asked,
-    /// and end.
+    /// The connections have its receivers. A message means that they should answer the requests
+    /// that have begun, and end.
     closing: watch::Sender<()>,
 }
 
@@ -35,7 +36,7 @@ impl Connections {
         Connections { http, closing: watch::Sender::new(()) }
     }
 
-    /// Serves what `handshake` makes of a connection. Whatever is wrong with it concerns nobody else.
+    /// Serves the stream that `handshake` returns. Errors end only this connection.
     pub(super) fn add<F, T, S, B>(&self, handshake: F, service: S)
     where
         F: Future<Output = io::Result<T>> + Send + 'static,
@@ -63,18 +64,17 @@ impl Connections {
         });
     }
 
-    /// Has all of them end, and waits for that.
+    /// Ends all connections, and waits until they have ended.
     pub(super) async fn close(self) {
         let _ = self.closing.send(());
         self.closing.closed().await;
     }
 }
 
-/// Runs a connection to its end, which comes sooner after `closing` has changed, or its sender is gone.
+/// Runs a connection to its end, and shuts it down gracefully when `closing` changes or is closed.
 ///
-/// The notice is waited for as a task, whose waker is the same in every poll: it is asked for once,
-/// then only a look at its number tells whether it has come. Locks that all connections share would be
-/// taken in every poll otherwise.
+/// The notice is polled once, which registers the task's waker. Afterwards only its version number
+/// is checked; polling it each time would take locks that all connections share.
 async fn drive<S, B, T>(
     mut connection: Pin<&mut UpgradeableConnection<'_, Io<T>, TowerToHyperService<S>, Executor>>,
     mut closing: watch::Receiver<()>,
@@ -100,6 +100,6 @@ async fn drive<S, B, T>(
         }
         connection.as_mut().poll(cx)
     });
-    // What a client did wrong it knows itself.
+    // Errors of a client are not the server's concern.
     let _ = end.await;
 }

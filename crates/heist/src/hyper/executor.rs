@@ -1,9 +1,9 @@
-//! hyper's tasks are tasks of ours.
+//! `Executor`.
 
 use ::hyper::rt;
 use std::future::Future;
 
-/// Spawns for hyper, by [`heist::spawn`](crate::spawn): on the runtime of the thread that asks for it.
+/// Spawns hyper's tasks with [`heist::spawn`](crate::spawn), on the runtime of the calling thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Executor;
 

@@ -1,4 +1,4 @@
-//! hyper's I/O traits for whatever has tokio's, and the reverse.
+//! `Io`: hyper's I/O traits for types with tokio's, and the reverse.
 
 use crate::tokio_parts::io::{AsyncRead, AsyncWrite, ReadBuf};
 use ::hyper::rt;
@@ -8,8 +8,29 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 pin_project! {
-    /// Lends `T` to hyper: what has tokio's I/O traits gets hyper's, and what has hyper's, such as an
-    /// upgraded connection, gets tokio's. Nothing is copied: both read into the same memory.
+    /// Adapts a type with tokio's I/O traits to hyper's, and a type with hyper's traits, such as an
+    /// upgraded connection, to tokio's.
+    ///
+    /// Nothing is copied: both read into the same memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::hyper::Io;
+    /// use heist::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (near, mut far) = duplex(64);
+    /// // Tokio's traits, as hyper's, as tokio's again.
+    /// let mut near = Io::new(Io::new(near));
+    /// near.write_all(b"through").await?;
+    /// let mut bytes = [0; 7];
+    /// far.read_exact(&mut bytes).await?;
+    /// assert_eq!(&bytes, b"through");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Debug)]
     pub struct Io<T> {
         #[pin]
@@ -18,22 +39,22 @@ pin_project! {
 }
 
 impl<T> Io<T> {
-    /// Wraps it.
+    /// Wraps a value.
     pub fn new(inner: T) -> Self {
         Io { inner }
     }
 
-    /// What is wrapped.
+    /// Returns a reference to the wrapped value.
     pub fn inner(&self) -> &T {
         &self.inner
     }
 
-    /// What is wrapped, to be changed.
+    /// Returns a mutable reference to the wrapped value.
     pub fn inner_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// Unwraps it.
+    /// Returns the wrapped value.
     pub fn into_inner(self) -> T {
         self.inner
     }

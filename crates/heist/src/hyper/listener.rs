@@ -1,4 +1,4 @@
-//! Where connections come from, and what to do when none can be had.
+//! `Listener`: sources of connections, and what to do when they fail.
 
 use crate::env::log;
 use crate::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -8,30 +8,30 @@ use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-/// How long to wait after a first failure, and at most. Guessed: the first is short enough not to be
-/// noticed, the last costs nothing and still takes connections soon after files are closed.
+/// The pause after a first failure, and the longest one. Guessed: the first is too short to be
+/// noticed; the last costs nothing, and connections are still accepted soon after files are closed.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Something that accepts connections, for [`serve`](super::serve).
+/// A source of connections for [`serve`](super::serve).
 pub trait Listener: Send + 'static {
     /// A connection.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// The next connection.
+    /// Waits for the next connection.
     ///
-    /// An error is no reason to stop: [`serve`](super::serve) tries again, after a pause unless the
-    /// error is one of the connection alone.
+    /// An error does not end the server: [`serve`](super::serve) retries, after a pause unless the
+    /// error concerns only this connection.
     fn accept(&mut self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// Without Nagle's delay: answers are written in one piece.
+/// Disables Nagle's algorithm, because answers are written in one piece.
 impl Listener for TcpListener {
     type Stream = TcpStream;
 
     async fn accept(&mut self) -> io::Result<TcpStream> {
         let (stream, _) = TcpListener::accept(self).await?;
-        // It may be broken already. Whoever reads from it will see.
+        // The connection may be broken already; the next read will return that error.
         let _ = stream.set_nodelay(true);
         Ok(stream)
     }
@@ -45,7 +45,7 @@ impl Listener for UnixListener {
     }
 }
 
-/// A listener that never fails: where no connection can be had, it waits and tries again.
+/// A listener that never fails: after an error it waits and tries again.
 pub(super) struct Patient<L> {
     listener: L,
     pause: Duration,
@@ -65,7 +65,7 @@ impl<L: Listener> Patient<L> {
                     return stream;
                 }
                 Err(error) if is_of_the_connection(&error) => {}
-                // No file descriptors or no memory are left, most likely. The connection stays in the
+                // Probably no file descriptors or memory are left. The connection stays in the
                 // queue, so trying again at once would keep a core busy.
                 Err(error) => {
                     self.warn(&error);
@@ -85,7 +85,7 @@ impl<L: Listener> Patient<L> {
     }
 }
 
-/// Whether it was over before it was accepted.
+/// Whether the connection ended before it was accepted.
 fn is_of_the_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),

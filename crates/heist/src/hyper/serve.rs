@@ -1,4 +1,4 @@
-//! A server: a listener, a service, and how it ends.
+//! `serve`: a server with a listener, a service and a graceful shutdown.
 
 use super::connection::Connections;
 use super::listener::{Listener, Patient};
@@ -13,14 +13,18 @@ use std::io;
 use std::pin::{Pin, pin};
 use tower_service::Service;
 
-/// Serves HTTP/1 and HTTP/2, whichever a client begins with, by a tower service: an axum `Router`,
-/// tonic's `Routes` … Every connection is a task on the workers of the current runtime, every request
-/// of HTTP/2 too.
+/// Serves HTTP/1 and HTTP/2 with a tower service, such as an axum `Router` or tonic's `Routes`.
 ///
-/// Connections are kept alive and may be upgraded. One that is broken, or talks nonsense, ends alone;
-/// one that takes more than 30 seconds for the head of a request ends too. Where no connection can be
-/// accepted, because the process has no file descriptors left, say, the server waits a little and
-/// tries again; it says so once, on stderr, or as an event with the feature `tracing`.
+/// The protocol is detected for each connection. Every connection, and every HTTP/2 request, is a
+/// task on the current runtime.
+///
+/// Connections are kept alive and may be upgraded. One that is broken or violates the protocol ends
+/// alone, and so does one that takes more than 30 seconds for the head of a request. If no
+/// connection can be accepted, for example because the process has no file descriptors left, the
+/// server pauses and retries. It reports that once, on stderr or, with the feature `tracing`, as an
+/// event.
+///
+/// # Examples
 ///
 /// ```
 /// # use ::hyper::{Request, Response, body::Incoming};
@@ -75,11 +79,13 @@ where
     Serve { listener, service, handshake, signal: pending() }
 }
 
-/// The handshake of connections that have none.
+/// The type of the handshake of plain connections.
 type Plain<L> = fn(<L as Listener>::Stream) -> Ready<io::Result<<L as Listener>::Stream>>;
 
-/// A server, made by [`serve`]. It serves while it is awaited. If it is dropped it takes no more
-/// connections; those that there are answer what has been asked, and end.
+/// A server, created by [`serve`], which serves while it is awaited.
+///
+/// Dropping it closes the listener. Existing connections answer the requests that have begun, and
+/// end.
 #[must_use = "nothing is served unless it is awaited"]
 pub struct Serve<L, S, H, G> {
     listener: L,
@@ -89,12 +95,56 @@ pub struct Serve<L, S, H, G> {
 }
 
 impl<L: Listener, S, H, G> Serve<L, S, H, G> {
-    /// What becomes of a connection before it is served: TLS, mostly. Each does it in its own task,
-    /// and one that has not done it after 30 seconds is closed.
+    /// Sets a function that is applied to each connection before it is served, such as a TLS
+    /// handshake.
     ///
-    /// ```ignore
-    /// let acceptor = tokio_rustls::TlsAcceptor::from(config);
-    /// serve(listener, router).with_handshake(move |stream| acceptor.accept(stream)).await;
+    /// It runs in the task of the connection, which is closed if that takes more than 30 seconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ::hyper::{Request, Response, body::Incoming};
+    /// # use heist::net::{TcpListener, TcpStream};
+    /// # use std::{convert::Infallible, future::{Ready, ready}, io, task::{Context, Poll}};
+    /// # #[derive(Clone)]
+    /// # struct Router;
+    /// # impl tower_service::Service<Request<Incoming>> for Router {
+    /// #     type Response = Response<String>;
+    /// #     type Error = Infallible;
+    /// #     type Future = Ready<Result<Self::Response, Infallible>>;
+    /// #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+    /// #         Poll::Ready(Ok(()))
+    /// #     }
+    /// #     fn call(&mut self, _: Request<Incoming>) -> Self::Future {
+    /// #         ready(Ok(Response::new("hello".into())))
+    /// #     }
+    /// # }
+    /// # #[derive(Clone)]
+    /// # struct TlsAcceptor;
+    /// # impl TlsAcceptor {
+    /// #     fn accept(&self, stream: TcpStream) -> Ready<io::Result<TcpStream>> {
+    /// #         ready(Ok(stream))
+    /// #     }
+    /// # }
+    /// # async fn serve(listener: TcpListener, acceptor: TlsAcceptor, router: Router) {
+    /// // With a `tokio_rustls::TlsAcceptor`, for example:
+    /// heist::hyper::serve(listener, router)
+    ///     .with_handshake(move |stream| acceptor.accept(stream))
+    ///     .await;
+    /// # }
+    /// # heist::runtime::Runtime::new()?.block_on(async {
+    /// #     use heist::io::{AsyncReadExt, AsyncWriteExt};
+    /// #     let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// #     let address = listener.local_addr()?;
+    /// #     heist::spawn(serve(listener, TlsAcceptor, Router));
+    /// #     let mut client = TcpStream::connect(address).await?;
+    /// #     client.write_all(b"GET / HTTP/1.0\r\n\r\n").await?;
+    /// #     let mut answer = String::new();
+    /// #     client.read_to_string(&mut answer).await?;
+    /// #     assert!(answer.ends_with("hello"), "{answer}");
+    /// #     io::Result::Ok(())
+    /// # })?;
+    /// # Ok::<(), io::Error>(())
     /// ```
     pub fn with_handshake<I, F, T>(self, handshake: I) -> Serve<L, S, I, G>
     where
@@ -106,9 +156,11 @@ impl<L: Listener, S, H, G> Serve<L, S, H, G> {
         Serve { listener, service, handshake, signal }
     }
 
-    /// Ends the server when `signal` is ready: the listener is closed, requests that have begun are
-    /// answered, connections that wait for a request are closed, and when none is left the server is
-    /// done. To bound that, put the server into a [`timeout`](crate::time::timeout).
+    /// Sets a future that ends the server when it completes.
+    ///
+    /// The listener is then closed, requests that have begun are answered, idle connections are
+    /// closed, and the server completes when no connection is left. Use
+    /// [`timeout`](crate::time::timeout) to limit how long that takes.
     pub fn with_graceful_shutdown<F>(self, signal: F) -> Serve<L, S, H, F>
     where
         F: Future<Output = ()> + Send + 'static,

@@ -1,4 +1,4 @@
-//! hyper's timeouts are timers of ours.
+//! `Timer`.
 
 use crate::time::{self, sleep_until};
 use ::hyper::rt;
@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Time for hyper: that of [`heist::time`](crate::time).
+/// Provides the timers of [`heist::time`](crate::time) to hyper.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Timer;
 
@@ -25,7 +25,7 @@ impl rt::Timer for Timer {
         time::Instant::now().into_std()
     }
 
-    /// Without a new allocation, if it is a sleep of ours.
+    /// Reuses the allocation if it is a sleep of heist's.
     fn reset(&self, sleep: &mut Pin<Box<dyn rt::Sleep>>, deadline: Instant) {
         match sleep.as_mut().downcast_mut_pin::<Sleep>() {
             Some(sleep) => sleep.project().inner.reset(deadline.into()),

@@ -1,4 +1,4 @@
-//! A descriptor of the user's own.
+//! `AsyncFd`: file descriptors of your own.
 
 mod guard;
 
@@ -15,20 +15,22 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
 
-/// Anything with a file descriptor that can be waited for: a socket of another crate, a pipe, a
-/// timerfd, a device. It must be in non-blocking mode.
+/// Waits for a file descriptor of your own to become ready: a socket of another crate, a pipe, a
+/// timerfd, a device. It must be non-blocking.
 ///
-/// It is registered with the current runtime when it is made, and deregistered when it is dropped,
-/// before `T` is: `T` is what closes the descriptor.
+/// The descriptor is registered with the current runtime, and deregistered before `T` is dropped,
+/// which closes it.
 ///
-/// The runtime hears of a descriptor when it *becomes* ready, and believes it to be so until it is told
-/// otherwise. So try to read or write first, or after waiting, until that returns `WouldBlock`; and
-/// say so, or the next wait ends at once: [`AsyncFdReadyGuard::try_io`], [`async_io`](Self::async_io)
-/// and [`try_io`](Self::try_io) do that. Never clear what may still be ready: then nobody is
-/// told until it becomes ready once more.
+/// The runtime learns when a descriptor *becomes* ready, and assumes that it remains so until it is
+/// told otherwise. Therefore read or write until that returns `WouldBlock`, and clear the readiness
+/// then, or the next wait returns at once. [`AsyncFdReadyGuard::try_io`],
+/// [`async_io`](Self::async_io) and [`try_io`](Self::try_io) do that. Never clear readiness in
+/// other cases: no task is woken until the descriptor becomes ready once more.
 ///
 /// Any number of tasks may wait with [`readable`](Self::readable), [`writable`](Self::writable) and
-/// [`ready`](Self::ready). The `poll_` functions remember one task for each direction, the last.
+/// [`ready`](Self::ready). The `poll_` methods wake only the most recent caller in each direction.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::unix::AsyncFd;
@@ -59,46 +61,54 @@ pub struct AsyncFd<T: AsRawFd> {
     evented: Evented<Lender<T>>,
 }
 
-/// Lends out the descriptor of what need not do so itself.
+/// Implements `AsFd` for types that only have `AsRawFd`.
 struct Lender<T>(T);
 
 impl<T: AsRawFd> AsFd for Lender<T> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: (type) who calls register() promises that the descriptor stays open, and the same.
+        // SAFETY: (type) callers of register() promise that the descriptor stays open and the same.
         unsafe { BorrowedFd::borrow_raw(self.0.as_raw_fd()) }
     }
 }
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
-/// Making one.
+/// # Construction
 impl<T: AsRawFd> AsyncFd<T> {
     /// Registers the descriptor of `inner` for reading and writing.
     ///
     /// # Safety
-    /// `inner.as_raw_fd()` must return the same open descriptor each time, until `inner` is dropped or
-    /// taken out again.
+    ///
+    /// `inner.as_raw_fd()` must return the same open descriptor each time, until `inner` is dropped
+    /// or returned by [`into_inner`](Self::into_inner).
     ///
     /// # Errors
-    /// If the system cannot wait for such a descriptor, or for no more of them; with `inner`.
+    ///
+    /// Returns an error that contains `inner` if the descriptor cannot be polled, or if there are
+    /// too many.
     ///
     /// # Panics
-    /// Outside of a runtime, or in one without I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O.
     #[track_caller]
     pub unsafe fn register(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
         Self::make(inner, BOTH, "AsyncFd::register")
     }
 
-    /// The same for this `interest`.
+    /// Registers the descriptor of `inner` for the given `interest`; see
+    /// [`register`](Self::register).
     ///
     /// # Safety
-    /// As for [`register`](Self::register).
+    ///
+    /// The conditions are those of [`register`](Self::register).
     ///
     /// # Errors
-    /// As for [`register`](Self::register).
+    ///
+    /// Returns errors like [`register`](Self::register).
     ///
     /// # Panics
-    /// Outside of a runtime, or in one without I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O.
     #[track_caller]
     pub unsafe fn register_with_interest(
         inner: T,
@@ -119,26 +129,33 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// As [`register`](Self::register), unchecked by the compiler.
+    /// Registers the descriptor of `inner` like [`register`](Self::register), without its safety
+    /// conditions being stated.
     ///
     /// # Errors
-    /// As for [`register`](Self::register), without `inner`.
+    ///
+    /// Returns errors like [`register`](Self::register), without `inner`.
     ///
     /// # Panics
-    /// Outside of a runtime, or in one without I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O.
     #[deprecated(note = "nobody promises that the descriptor stays open; use `AsyncFd::register`")]
     #[track_caller]
     pub fn new(inner: T) -> io::Result<Self> {
         Ok(Self::make(inner, BOTH, "AsyncFd::new")?)
     }
 
-    /// As [`register_with_interest`](Self::register_with_interest), unchecked by the compiler.
+    /// Registers the descriptor of `inner` like
+    /// [`register_with_interest`](Self::register_with_interest), without its safety conditions
+    /// being stated.
     ///
     /// # Errors
-    /// As for [`register`](Self::register), without `inner`.
+    ///
+    /// Returns errors like [`register`](Self::register), without `inner`.
     ///
     /// # Panics
-    /// Outside of a runtime, or in one without I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O.
     #[deprecated(
         note = "nobody promises that the descriptor stays open; use `AsyncFd::register_with_interest`"
     )]
@@ -147,26 +164,33 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(Self::make(inner, interest, "AsyncFd::with_interest")?)
     }
 
-    /// As [`register`](Self::register), unchecked by the compiler.
+    /// Registers the descriptor of `inner` like [`register`](Self::register), without its safety
+    /// conditions being stated.
     ///
     /// # Errors
-    /// As for [`register`](Self::register).
+    ///
+    /// Returns errors like [`register`](Self::register).
     ///
     /// # Panics
-    /// Outside of a runtime, or in one without I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O.
     #[deprecated(note = "nobody promises that the descriptor stays open; use `AsyncFd::register`")]
     #[track_caller]
     pub fn try_new(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
         Self::make(inner, BOTH, "AsyncFd::try_new")
     }
 
-    /// As [`register_with_interest`](Self::register_with_interest), unchecked by the compiler.
+    /// Registers the descriptor of `inner` like
+    /// [`register_with_interest`](Self::register_with_interest), without its safety conditions
+    /// being stated.
     ///
     /// # Errors
-    /// As for [`register`](Self::register).
+    ///
+    /// Returns errors like [`register`](Self::register).
     ///
     /// # Panics
-    /// Outside of a runtime, or in one without I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O.
     #[deprecated(
         note = "nobody promises that the descriptor stays open; use `AsyncFd::register_with_interest`"
     )]
@@ -178,28 +202,31 @@ impl<T: AsRawFd> AsyncFd<T> {
         Self::make(inner, interest, "AsyncFd::try_with_interest")
     }
 
-    /// What the descriptor belongs to.
+    /// Returns a reference to the value that owns the descriptor.
     pub fn get_ref(&self) -> &T {
         &self.evented.get_ref().0
     }
 
-    /// What the descriptor belongs to. It must keep it.
+    /// Returns a mutable reference to the value that owns the descriptor, which must not be
+    /// replaced.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.evented.get_mut().0
     }
 
-    /// Deregisters the descriptor, and gives back what it belongs to.
+    /// Deregisters the descriptor and returns the value that owns it.
     pub fn into_inner(self) -> T {
         self.evented.into_inner_anyway().0
     }
 }
 
-/// Waiting.
+/// # Waiting
 impl<T: AsRawFd> AsyncFd<T> {
-    /// Waits until it may be readable, for the task that calls this last.
+    /// Polls for the descriptor to become readable. Only the most recent caller in this direction
+    /// is woken.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub fn poll_read_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -208,10 +235,12 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
-    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    /// Polls for the descriptor to become readable, and returns a guard with mutable access; see
+    /// [`poll_read_ready`](Self::poll_read_ready).
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub fn poll_read_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
@@ -220,10 +249,12 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
-    /// Waits until it may be writable, for the task that calls this last.
+    /// Polls for the descriptor to become writable. Only the most recent caller in this direction
+    /// is woken.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub fn poll_write_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -232,10 +263,12 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
-    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    /// Polls for the descriptor to become writable, and returns a guard with mutable access; see
+    /// [`poll_write_ready`](Self::poll_write_ready).
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub fn poll_write_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
@@ -255,19 +288,32 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(event)
     }
 
-    /// Waits until it may be ready for some of `interest`.
+    /// Waits until the descriptor is ready for some of `interest`.
+    ///
+    /// This may be a false alarm: the operation that follows may still return `WouldBlock`.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         let event = self.evented.ready(interest).await?;
         Ok(AsyncFdReadyGuard::new(self, event))
     }
 
-    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    /// Waits until the descriptor is ready for some of `interest`, and returns a guard with mutable
+    /// access; see [`ready`](Self::ready).
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub async fn ready_mut(
         &mut self,
         interest: Interest,
@@ -276,43 +322,73 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(AsyncFdReadyMutGuard::new(self, event))
     }
 
-    /// Waits until it may be readable.
+    /// Waits until the descriptor is readable; see [`ready`](Self::ready).
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub async fn readable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::READABLE).await
     }
 
-    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    /// Waits until the descriptor is readable, and returns a guard with mutable access; see
+    /// [`ready`](Self::ready).
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub async fn readable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
         self.ready_mut(Interest::READABLE).await
     }
 
-    /// Waits until it may be writable.
+    /// Waits until the descriptor is writable; see [`ready`](Self::ready).
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub async fn writable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::WRITABLE).await
     }
 
-    /// The same, with a guard that lends out what the descriptor belongs to for changing.
+    /// Waits until the descriptor is writable, and returns a guard with mutable access; see
+    /// [`ready`](Self::ready).
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// If the runtime was shut down.
+    ///
+    /// Returns an error if the runtime has been shut down.
     pub async fn writable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
         self.ready_mut(Interest::WRITABLE).await
     }
 }
 
-/// Operations.
+/// # Operations
 impl<T: AsRawFd> AsyncFd<T> {
-    /// Calls `f` until it does not return `WouldBlock`, waiting for `interest` in between. It must return
-    /// that only if the descriptor said so.
+    /// Calls `f` until it returns something else than `WouldBlock`, and waits for `interest` in
+    /// between.
+    ///
+    /// `f` must return `WouldBlock` only if the descriptor did.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of `f`, and an error if the runtime has been shut down.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::io::{Interest, unix::AsyncFd};
@@ -333,9 +409,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Errors
-    /// What `f` returns, or if the runtime was shut down.
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -344,10 +417,12 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.evented.io(interest, |inner| f(&inner.0)).await
     }
 
-    /// The same for an `f` that changes what the descriptor belongs to.
+    /// Calls `f` with mutable access until it returns something else than `WouldBlock`; see
+    /// [`async_io`](Self::async_io).
     ///
     /// # Errors
-    /// What `f` returns, or if the runtime was shut down.
+    ///
+    /// Returns errors of `f`, and an error if the runtime has been shut down.
     pub async fn async_io_mut<R>(
         &mut self,
         interest: Interest,
@@ -356,10 +431,12 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.evented.io_mut(interest, |inner| f(&mut inner.0)).await
     }
 
-    /// Calls `f` if it may be ready for some of `interest`. If that returns `WouldBlock` it is not.
+    /// Calls `f` if the descriptor may be ready for some of `interest`. If `f` returns
+    /// `WouldBlock`, the readiness is cleared.
     ///
     /// # Errors
-    /// `WouldBlock` if it is not ready, else what `f` returns.
+    ///
+    /// Returns `WouldBlock` if the descriptor is not ready, and errors of `f`.
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -368,10 +445,12 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.evented.try_io(interest, |inner| f(&inner.0))
     }
 
-    /// The same for an `f` that changes what the descriptor belongs to.
+    /// Calls `f` with mutable access if the descriptor may be ready for some of `interest`; see
+    /// [`try_io`](Self::try_io).
     ///
     /// # Errors
-    /// `WouldBlock` if it is not ready, else what `f` returns.
+    ///
+    /// Returns `WouldBlock` if the descriptor is not ready, and errors of `f`.
     pub fn try_io_mut<R>(
         &mut self,
         interest: Interest,
@@ -399,7 +478,8 @@ impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
     }
 }
 
-/// A descriptor could not be registered. It has what the descriptor belongs to.
+/// The error of a descriptor that could not be registered. It contains the value that owns the
+/// descriptor.
 pub struct AsyncFdRegisterError<T> {
     inner: T,
     cause: io::Error,
@@ -411,7 +491,7 @@ pub struct AsyncFdRegisterError<T> {
 pub type AsyncFdTryNewError<T> = AsyncFdRegisterError<T>;
 
 impl<T> AsyncFdRegisterError<T> {
-    /// What the descriptor belongs to, and why it could not be registered.
+    /// Returns the value that owns the descriptor, and the error.
     pub fn into_parts(self) -> (T, io::Error) {
         (self.inner, self.cause)
     }

@@ -1,5 +1,5 @@
-//! What a blocking thread does for a file or a standard stream: one operation at a time, with a buffer
-//! that goes to the thread and comes back.
+//! Operations of files and standard streams on blocking threads: one at a time, with a buffer that
+//! is moved to the thread and back.
 
 use super::ReadBuf;
 use crate::runtime::{Handle, ShutDown};
@@ -8,10 +8,11 @@ use std::error::Error;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::task::{Context, Poll, ready};
 
-/// The most that one operation reads or writes, unless it is told otherwise; Tokio's figure.
+/// The default for the maximum that one operation reads or writes; Tokio's figure.
 pub(crate) const MAX_BUF_SIZE: usize = 2 * 1024 * 1024;
 
-/// Has a thread run `operation`, and waits for it. If it is dropped meanwhile, the operation goes on.
+/// Runs `operation` on a blocking thread and waits for it. If the future is dropped, the operation
+/// continues.
 pub(crate) async fn run<T: Send + 'static>(
     api: &'static str,
     operation: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -20,8 +21,8 @@ pub(crate) async fn run<T: Send + 'static>(
     handle.await.map_err(failure)?
 }
 
-/// Why an operation was not done. Nobody aborts one: if it was cancelled for no other reason, its
-/// runtime has gone down.
+/// The error of an operation that was not run. Operations are never aborted: one that was cancelled
+/// for no other reason belongs to a runtime that has been shut down.
 pub(crate) fn failure(error: JoinError) -> io::Error {
     if error.is_cancelled() && error.source().is_none() {
         return ShutDown.into();
@@ -29,7 +30,7 @@ pub(crate) fn failure(error: JoinError) -> io::Error {
     error.into()
 }
 
-/// An operation that is ready takes a unit of the task's budget (W9).
+/// Takes a unit of the task's budget if the operation is ready (W9).
 pub(crate) fn poll_counted<R>(
     cx: &mut Context<'_>,
     poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
@@ -40,11 +41,10 @@ pub(crate) fn poll_counted<R>(
     Poll::Ready(output)
 }
 
-/// The operation that is going on, if there is one, and the buffer while there is none. `D` says
-/// what an operation was, and what has come of it.
+/// The operation in progress, or else the buffer. `D` tells which operation it was, and its result.
 #[derive(Debug)]
 pub(crate) struct Background<D> {
-    /// Without memory while an operation has it.
+    /// Empty while an operation has the memory.
     pub(crate) buffer: Buffer,
     running: Option<JoinHandle<(D, Buffer)>>,
 }
@@ -58,7 +58,7 @@ impl<D: Send + 'static> Background<D> {
         self.running.is_some()
     }
 
-    /// Has a thread do something with the buffer. Nothing else may be going on.
+    /// Starts an operation with the buffer. No other operation may be in progress.
     pub(crate) fn start(
         &mut self,
         api: &'static str,
@@ -70,9 +70,10 @@ impl<D: Send + 'static> Background<D> {
         self.running = Some(handle.spawn_blocking(closure));
     }
 
-    /// As [`start`](Self::start), for what the caller will not hear of again: it is done though the
-    /// runtime go down before it has a thread. Who fills the buffer gets the handle first: if there is
-    /// no runtime, what is to be written must not stay behind and be taken for what was read.
+    /// Starts an operation that runs even if the runtime is shut down before it has a thread,
+    /// because its caller has been told that it will. The caller must get the handle before it
+    /// fills the buffer: if there is no runtime, bytes to be written must not be mistaken for bytes
+    /// read.
     pub(crate) fn start_mandatory(
         &mut self,
         handle: &Handle,
@@ -84,8 +85,8 @@ impl<D: Send + 'static> Background<D> {
         Ok(())
     }
 
-    /// What has come of the operation that was going on, once it has ended; `None` if there was none.
-    /// Asks no budget.
+    /// The result of the operation in progress when it has ended; `None` if there is none. Takes no
+    /// budget.
     pub(crate) fn poll_done(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<D>>> {
         let Some(running) = &mut self.running else { return Poll::Ready(None) };
         let done = ready!(running.poll_output(cx.waker()));
@@ -110,10 +111,10 @@ fn with_buffer<D>(
     }
 }
 
-/// Bytes that were read and nobody has taken yet, or that are to be written.
+/// Bytes that were read and not taken yet, or that are to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
-    /// Kept, as long as it is long enough, so that it is cleared once and not for each read.
+    /// Kept while it is long enough, so that it is zeroed once and not for each read.
     memory: Vec<u8>,
     start: usize,
     end: usize,
@@ -132,14 +133,14 @@ impl Buffer {
         (self.start, self.end) = (0, 0);
     }
 
-    /// Moves as much as there is room for.
+    /// Moves as many bytes as fit into `room`.
     pub(crate) fn move_to(&mut self, room: &mut ReadBuf<'_>) {
         let count = self.len().min(room.remaining());
         room.put_slice(&self.memory[self.start..self.start + count]);
         self.start += count;
     }
 
-    /// Copies as much as there may be in it, in place of what it holds.
+    /// Replaces the contents with a copy of at most `max` bytes.
     pub(crate) fn copy_from(&mut self, slices: &[IoSlice<'_>], max: usize) -> usize {
         self.memory.clear();
         for slice in slices {
@@ -150,7 +151,7 @@ impl Buffer {
         self.end
     }
 
-    /// Reads once, in place of what it holds.
+    /// Replaces the contents with the result of one read.
     pub(crate) fn read_from(&mut self, mut source: impl Read, max: usize) -> io::Result<()> {
         self.clear();
         if self.memory.capacity() < max {
@@ -167,7 +168,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Writes all it holds, and holds nothing afterwards, whatever has come of it.
+    /// Writes the contents. The buffer is empty afterwards, even if that fails.
     pub(crate) fn write_to(&mut self, mut sink: impl Write) -> io::Result<()> {
         let result = sink.write_all(&self.memory[self.start..self.end]);
         self.clear();
@@ -179,7 +180,7 @@ impl Buffer {
 mod tests {
     use super::*;
 
-    /// Is interrupted before each piece, as a thread that is sent a signal is.
+    /// Is interrupted before each piece, like a thread that receives a signal.
     struct Interrupted<'a>(Vec<&'a [u8]>, bool);
 
     impl Read for Interrupted<'_> {

@@ -1,17 +1,18 @@
-//! Between tokio's traits of I/O and those of the [`futures-io`](futures_io) crate. With the feature
-//! `futures-io`.
+//! Adapters between the I/O traits of tokio and those of the [`futures-io`](futures_io) crate.
+//! Requires the feature `futures-io`.
 //!
-//! All that heist has, and what is written for it, is read and written through the traits of the
-//! tokio crate. Other libraries are written for [`futures_io::AsyncRead`] and its kin. These wrappers
-//! make either of the other:
+//! heist's types implement the traits of the tokio crate. Other libraries use
+//! [`futures_io::AsyncRead`] and related traits.
 //!
-//! | wrapper | around | is |
+//! | adapter | wraps | for |
 //! |---|---|---|
-//! | [`FuturesIo`] | anything with tokio's traits: a `File`, a `TcpStream` | for libraries that want those of futures |
-//! | [`TokioIo`] | anything with those of futures | for libraries that want tokio's, and for [`io`](crate::io) |
+//! | [`FuturesIo`] | a type with tokio's traits, such as `File` or `TcpStream` | libraries that use the traits of futures-io |
+//! | [`TokioIo`] | a type with the traits of futures-io | libraries that use tokio's traits, and [`io`](crate::io) |
 //!
-//! heist's own types do not have both: whoever imports the extension traits of both crates could no
-//! longer say `file.read(…)`, and a seek needs a place to remember where to.
+//! heist's types do not implement both: code that imports the extension traits of both crates could
+//! then no longer call `file.read(…)`, and a seek needs a place to store its target.
+//!
+//! # Examples
 //!
 //! ```
 //! use futures_util::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
@@ -40,34 +41,34 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 pin_project! {
-    /// Gives what has tokio's traits those of [`futures_io`].
+    /// Adapts a type with tokio's traits to the traits of [`futures_io`].
     #[derive(Debug, Clone)]
     pub struct FuturesIo<T> {
         #[pin]
         inner: T,
-        // Where a seek leads that was begun and has not been waited for. Forgotten with the next
-        // operation of another kind: then the seek has been done, and the next one is a new one.
+        // The target of a seek in progress. Cleared by the next operation of another kind, because
+        // the seek has then been done, and a later one with the same target is new.
         seeking: Option<SeekFrom>,
     }
 }
 
 impl<T> FuturesIo<T> {
-    /// Wraps it.
+    /// Wraps a value.
     pub fn new(inner: T) -> Self {
         FuturesIo { inner, seeking: None }
     }
 
-    /// What is wrapped.
+    /// Returns a reference to the wrapped value.
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
-    /// What is wrapped.
+    /// Returns a mutable reference to the wrapped value.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// What was wrapped.
+    /// Returns the wrapped value.
     pub fn into_inner(self) -> T {
         self.inner
     }
@@ -136,8 +137,8 @@ impl<T: AsyncSeek> futures_io::AsyncSeek for FuturesIo<T> {
     ) -> Poll<io::Result<u64>> {
         let mut this = self.project();
         if *this.seeking != Some(to) {
-            // Whatever is going on has to end first. What has come of a seek that nobody waits for
-            // is nobody's business.
+            // The operation in progress must end first. If it is a seek that nothing waits for, its
+            // result does not matter.
             let _ = ready!(this.inner.as_mut().poll_complete(cx));
             this.inner.as_mut().start_seek(to)?;
             *this.seeking = Some(to);
@@ -149,7 +150,7 @@ impl<T: AsyncSeek> futures_io::AsyncSeek for FuturesIo<T> {
 }
 
 pin_project! {
-    /// Gives what has the traits of [`futures_io`] those of tokio.
+    /// Adapts a type with the traits of [`futures_io`] to tokio's traits.
     ///
     /// ```
     /// use futures_util::io::Cursor;
@@ -179,22 +180,22 @@ pin_project! {
 }
 
 impl<T> TokioIo<T> {
-    /// Wraps it.
+    /// Wraps a value.
     pub fn new(inner: T) -> Self {
         TokioIo { inner, seeking: None, position: 0 }
     }
 
-    /// What is wrapped.
+    /// Returns a reference to the wrapped value.
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
-    /// What is wrapped.
+    /// Returns a mutable reference to the wrapped value.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// What was wrapped.
+    /// Returns the wrapped value.
     pub fn into_inner(self) -> T {
         self.inner
     }
@@ -222,8 +223,8 @@ impl<T: futures_io::AsyncBufRead> AsyncBufRead for TokioIo<T> {
     }
 }
 
-/// Slices are handed on, but [`is_write_vectored`](AsyncWrite::is_write_vectored) is `false`: what is
-/// wrapped does not tell.
+/// Slices are passed on, but [`is_write_vectored`](AsyncWrite::is_write_vectored) is `false`,
+/// because the wrapped type does not tell.
 impl<T: futures_io::AsyncWrite> AsyncWrite for TokioIo<T> {
     fn poll_write(
         self: Pin<&mut Self>,

@@ -9,7 +9,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// A handle on the standard input of the process.
+/// Returns a handle to the standard input of the process.
+///
+/// # Examples
 ///
 /// ```no_run
 /// use heist::io::{self, AsyncBufReadExt, BufReader};
@@ -27,16 +29,19 @@ pub fn stdin() -> Stdin {
     Stdin { std: Arc::new(io::stdin()), background: Background::new() }
 }
 
-/// The standard input of the process. Made by [`stdin`].
+/// The standard input of the process, returned by [`stdin`].
 ///
-/// A read waits on a blocking thread, and nothing can stop it there. If it is cancelled it goes on,
-/// and what it reads is given to the next read of the same handle: keep the handle, do not make one
-/// for each read. If the runtime goes down it waits for such a read, until somebody presses Enter or
-/// the other end closes; leave it with
-/// [`shutdown_background`](crate::runtime::Runtime::shutdown_background), or read in a thread of your
-/// own, where a person is at the other end.
+/// A read waits on a blocking thread, where nothing can stop it. The shutdown of the runtime waits
+/// for it, until the user presses Enter or the other end closes. Therefore, end an interactive
+/// program with [`shutdown_background`](crate::runtime::Runtime::shutdown_background), or read in a
+/// thread of your own.
 ///
 /// All handles, and [`std::io::stdin`], share one buffer in the standard library.
+///
+/// # Cancel safety
+///
+/// A cancelled read continues, and its bytes go to the next read of the same handle. Keep one
+/// handle instead of making one for each read.
 #[derive(Debug)]
 pub struct Stdin {
     std: Arc<io::Stdin>,
@@ -80,7 +85,9 @@ impl AsRawFd for Stdin {
     }
 }
 
-/// A handle on the standard output of the process.
+/// Returns a handle to the standard output of the process.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{self, AsyncWriteExt};
@@ -97,19 +104,20 @@ pub fn stdout() -> Stdout {
     Stdout(Output::new("Stdout", io::stdout()))
 }
 
-/// The standard output of the process. Made by [`stdout`].
+/// The standard output of the process, returned by [`stdout`].
 ///
-/// A write returns when the bytes are in a buffer; a blocking thread writes them. What went wrong is
-/// reported by the next write or flush, so end with a flush. What was accepted is written though the
-/// handle be dropped or the runtime go down.
+/// A write completes when the bytes are in a buffer, which a blocking thread then writes. Its error
+/// is returned by the next write or flush, so end with a flush. Accepted bytes are written even if
+/// the handle is dropped or the runtime is shut down.
 ///
-/// The bytes of one write stay together, up to two megabytes; those of `write_all` and of several
-/// tasks may be mixed. The standard library keeps the end of a line that is not complete until there
-/// is a flush.
+/// The bytes of one write stay together, up to 2 MiB; those of `write_all` and of several tasks may
+/// be interleaved. The standard library holds back an incomplete last line until a flush.
 #[derive(Debug)]
 pub struct Stdout(Output<io::Stdout>);
 
-/// A handle on the standard error of the process.
+/// Returns a handle to the standard error of the process.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{self, AsyncWriteExt};
@@ -126,13 +134,13 @@ pub fn stderr() -> Stderr {
     Stderr(Output::new("Stderr", io::stderr()))
 }
 
-/// The standard error of the process. Made by [`stderr`].
+/// The standard error of the process, returned by [`stderr`].
 ///
-/// As [`Stdout`], but the standard library keeps nothing back.
+/// It works like [`Stdout`], but the standard library holds nothing back.
 #[derive(Debug)]
 pub struct Stderr(Output<io::Stderr>);
 
-/// A stream that is written to.
+/// A stream for writing.
 #[derive(Debug)]
 struct Output<T> {
     api: &'static str,
@@ -177,7 +185,7 @@ where
         Poll::Ready(Ok(()))
     }
 
-    /// Waits for what is going on, and says what has come of it.
+    /// Waits for the operation in progress, and returns its result.
     fn poll_quiet(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(done) = ready!(self.background.poll_done(cx)) {
             done??;
@@ -213,7 +221,7 @@ macro_rules! output {
                 poll_counted(cx, |cx| self.0.poll_flush(cx))
             }
 
-            /// Flushes: others may still write to the stream.
+            /// Only flushes, because other handles may still write to the stream.
             fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
                 self.poll_flush(cx)
             }

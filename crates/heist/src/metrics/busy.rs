@@ -1,28 +1,28 @@
-//! For how long a worker was not asleep.
+//! How long a worker was awake.
 
 use crate::env::Clock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const BUSY: u64 = 1 << 63;
-/// How often a reader looks again when the worker falls asleep or wakes up under its eyes.
+/// How often a reader retries if the worker falls asleep or wakes up meanwhile.
 const LOOKS: u32 = 8;
 
-/// The time that a worker has been busy, in one word, so that no reader sees half a change.
+/// The time that a worker has been awake, in one word, so that readers never see half a change.
 ///
 /// | bit 63 | bits 0..63: nanoseconds |
 /// |---|---|
 /// | 0: asleep, or on no thread | for how long it was busy |
 /// | 1: busy | for how long it was not, since `epoch` |
 ///
-/// While it is busy the word does not change: the time goes by for the reader.
+/// While the worker is awake the word does not change; readers subtract it from the current time.
 #[derive(Debug)]
 pub(super) struct Busy {
     word: AtomicU64,
     epoch: Clock,
 }
 
-/// Of a worker that is on no thread yet.
+/// The state of a worker that has no thread yet.
 impl Default for Busy {
     fn default() -> Self {
         Busy { word: AtomicU64::new(0), epoch: Clock::now() }
@@ -30,7 +30,7 @@ impl Default for Busy {
 }
 
 impl Busy {
-    /// By the worker alone, as [`end`](Self::end).
+    /// Called only by the worker, like [`end`](Self::end).
     pub(super) fn begin(&self, now: Clock) {
         let was_busy = self.word.load(Ordering::Relaxed) & !BUSY;
         let was_not = self.age(now).saturating_sub(was_busy);
@@ -46,7 +46,7 @@ impl Busy {
         self.word.load(Ordering::Relaxed) & BUSY != 0
     }
 
-    /// Up to now, whoever asks.
+    /// The time up to now, for any thread.
     pub(super) fn total(&self) -> Duration {
         let mut word = self.word.load(Ordering::Relaxed);
         let mut nanos = word & !BUSY;
@@ -56,7 +56,7 @@ impl Busy {
                 break;
             }
             nanos = self.age(Clock::now()).saturating_sub(nanos);
-            // If it has changed, the worker may have slept for a part of that.
+            // If the word has changed, the worker may have slept for a part of that time.
             let before = std::mem::replace(&mut word, self.word.load(Ordering::Relaxed));
             if word == before {
                 break;
@@ -78,7 +78,7 @@ mod tests {
         busy.epoch.plus(Duration::from_nanos(nanos))
     }
 
-    /// M1: the times between a begin and an end count, the others do not.
+    /// M1: only the times between a begin and an end count.
     #[test]
     fn m1_only_busy_time_counts() {
         let busy = Busy::default();
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(busy.total(), Duration::from_nanos(35));
     }
 
-    /// M1: a poll that goes on and on shows while it does.
+    /// M1: a long poll is visible while it lasts.
     #[test]
     fn m1_time_goes_by_while_busy() {
         let busy = Busy::default();

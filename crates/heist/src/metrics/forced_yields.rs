@@ -1,7 +1,7 @@
-//! Which counter a thread's budget-forced yields belong to.
+//! The counter for the budget-forced yields of each thread.
 //!
-//! Where the budget runs out nothing is known of workers. So a thread says beforehand where they are
-//! counted: with its worker's, or with those of all that wait in `block_on`.
+//! The code that uses up a budget knows no workers. Therefore each thread registers a counter in
+//! advance: its worker's, or the one for all threads in `block_on`.
 
 use super::SharedCounter;
 use std::cell::Cell;
@@ -12,13 +12,13 @@ thread_local! {
     static HERE: Cell<*const SharedCounter> = const { Cell::new(ptr::null()) };
 }
 
-/// Puts back what was there before. Not Send: it belongs to its thread.
+/// Restores the previous counter when it is dropped. Not Send, because it belongs to its thread.
 pub(crate) struct Counting<'a> {
     before: *const SharedCounter,
     _counter: PhantomData<&'a SharedCounter>,
 }
 
-/// The calling thread's are counted here, for as long as what is returned lives.
+/// Has the calling thread's forced yields counted here while the returned guard exists.
 pub(crate) fn count_at(counter: &SharedCounter) -> Counting<'_> {
     Counting { before: HERE.replace(counter), _counter: PhantomData }
 }
@@ -29,11 +29,12 @@ impl Drop for Counting<'_> {
     }
 }
 
-/// A poll on this thread was cut short for want of budget.
+/// Counts a poll on this thread that was cut short because its budget was used up.
 #[cold]
 pub(crate) fn budget_forced_yield() {
-    // SAFETY: (type) it comes from a `Counting`, which borrows the counter, stays on its thread, and puts back what was
-    // there before when it is dropped. One is forgotten, in Worker::stay_here(), where the counter is never freed.
+    // SAFETY: (type) it comes from a `Counting`, which borrows the counter, stays on its thread,
+    // and restores the previous one when it is dropped. One is forgotten, in Worker::stay_here(),
+    // where the counter is never freed.
     if let Some(counter) = unsafe { HERE.get().as_ref() } {
         counter.add(1);
     }

@@ -1,10 +1,10 @@
-//! What is counted of stalls.
+//! Counters of stalls.
 
 use super::SharedCounter;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The stalls of a runtime. They are rare, so whoever sees one counts it.
+/// The stalls of a runtime. They are rare, so any thread may count one.
 #[derive(Debug, Default)]
 pub(crate) struct Stalls {
     count: SharedCounter,
@@ -13,26 +13,26 @@ pub(crate) struct Stalls {
     shortages: SharedCounter,
 }
 
-/// For who sees them.
+/// For threads that detect stalls.
 impl Stalls {
-    /// A worker has been found stuck.
+    /// Counts a stuck worker.
     pub(crate) fn began(&self) {
         self.count.add(1);
     }
 
-    /// One of them has lasted so long, so far or in all.
+    /// Notes the duration of a stall, so far or in total.
     pub(crate) fn lasted(&self, duration: Duration) {
         let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         self.longest.fetch_max(nanos, Ordering::Relaxed);
     }
 
-    /// There was no spare worker for a seat.
+    /// Counts a seat without a spare worker.
     pub(crate) fn lacked_spare(&self) {
         self.shortages.add(1);
     }
 }
 
-/// For those who ask.
+/// For readers.
 impl Stalls {
     pub(crate) fn count(&self) -> u64 {
         self.count.get()

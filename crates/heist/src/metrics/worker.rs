@@ -1,4 +1,4 @@
-//! What is counted for each worker.
+//! The counters of each worker.
 
 use super::busy::Busy;
 use super::forced_yields::{Counting, count_at};
@@ -11,31 +11,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// The counters of a worker, written by the thread that runs it and, but for one, by no other (M1).
-/// They have cache lines of their own: whoever reads them disturbs nobody but this worker, and
-/// thieves that look at its queues not even that one.
+/// The counters of a worker, written only by the thread that runs it, with one exception (M1). They
+/// have cache lines of their own: readers disturb only this worker, and thieves that look at its
+/// queues do not disturb it.
 #[derive(Debug)]
 pub(crate) struct WorkerCounters(CachePadded<Counters>);
 
-/// What happens with every task is counted once: the sums are made by those who ask for them.
+/// Events that happen for every task increment one counter; readers compute the sums.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// Tasks spawned here.
     pub(crate) spawned: Counter,
     /// Tasks woken here.
     pub(crate) woken: Counter,
-    /// Polls after which the task was done, waited, or was to run again.
+    /// Polls after which the task had ended, waited, or was to run again.
     pub(crate) done: Counter,
     pub(crate) waits: Counter,
     pub(crate) again: Counter,
-    /// Tasks cancelled in the queues of this worker when the runtime went down.
+    /// Tasks cancelled in the queues of this worker at shutdown.
     pub(crate) drained: Counter,
     pub(crate) lifo_hits: Counter,
     pub(crate) injected: Counter,
     pub(crate) stolen: Counter,
     pub(crate) steals: Counter,
     pub(crate) failed_searches: Counter,
-    /// Fork-join jobs run here that were taken from a queue, and those of them that were another's.
+    /// Fork-join jobs run here that were taken from a queue, and those of them from another
+    /// worker's.
     pub(crate) jobs: Counter,
     pub(crate) stolen_jobs: Counter,
     pub(crate) overflows: Counter,
@@ -44,14 +45,14 @@ pub(crate) struct Counters {
     pub(crate) parks_and_unparks: Counter,
     pub(crate) wakeups: Counter,
     pub(crate) noops: Counter,
-    /// In nanoseconds; 0 until the pace has measured it.
+    /// In nanoseconds, or 0 until the pace has measured it.
     pub(crate) mean_poll_time: Counter,
     polls_at_park: Counter,
     busy: Busy,
-    /// How often the worker was stuck and another was given its seat. The one number here that is
-    /// not the worker's own: it has a line to itself, and takes none away.
+    /// How often the worker was stuck and its seat was lent. This is the only counter that another
+    /// thread writes; it has a cache line of its own.
     pub(crate) seat_losses: CachePadded<SharedCounter>,
-    /// How long polls take, if that was asked for.
+    /// Durations of polls, if the histogram is enabled.
     pub(crate) poll_times: Option<Histogram>,
     /// The thread that runs the worker, or ran it last.
     thread: Mutex<Option<ThreadId>>,
@@ -67,25 +68,25 @@ impl Deref for WorkerCounters {
 }
 
 impl WorkerCounters {
-    /// With a histogram of poll times, if one was asked for.
+    /// Creates counters, with a histogram of poll times if it is enabled.
     pub(crate) fn new(poll_times: Option<&HistogramConfiguration>) -> Self {
         let poll_times = poll_times.map(Histogram::new);
         WorkerCounters(CachePadded::new(Counters { poll_times, ..Counters::default() }))
     }
 
-    /// The calling thread is the one that runs the worker, until another says so.
+    /// Notes that the calling thread runs the worker, until another thread calls this.
     pub(crate) fn run_by_this_thread(&self) {
         *self.lock_thread() = Some(thread::current().id());
     }
 
-    /// The calling thread runs the worker, for as long as what is returned lives.
+    /// Notes that the calling thread runs the worker while the returned guard exists.
     pub(crate) fn run_here(&self, now: Clock) -> OnThread<'_> {
         self.busy.begin(now);
         OnThread { counters: self, _counting: count_at(&self.budget_yields) }
     }
 }
 
-/// A worker is on a thread.
+/// A guard: a thread runs the worker.
 pub(crate) struct OnThread<'a> {
     counters: &'a WorkerCounters,
     _counting: Counting<'a>,
@@ -99,13 +100,13 @@ impl Drop for OnThread<'_> {
 
 /// For the worker.
 impl Counters {
-    /// A theft of so many tasks.
+    /// Counts a theft of this many tasks.
     pub(crate) fn stole(&self, tasks: usize) {
         self.steals.add(1);
         self.stolen.add(tasks as u64);
     }
 
-    /// The worker goes to sleep.
+    /// Called when the worker goes to sleep.
     pub(crate) fn parks(&self, now: Clock) {
         self.busy.end(now);
         let polls = self.polls();
@@ -116,7 +117,7 @@ impl Counters {
         self.parks_and_unparks.add(1);
     }
 
-    /// It has slept, and was woken by somebody else or by itself.
+    /// Called when the worker wakes up, woken by another thread or by itself.
     pub(crate) fn unparked(&self, now: Clock, by_itself: bool) {
         self.busy.begin(now);
         self.parks_and_unparks.add(1);
@@ -124,7 +125,7 @@ impl Counters {
     }
 }
 
-/// For those who ask.
+/// For readers.
 impl Counters {
     pub(crate) fn polls(&self) -> u64 {
         self.done.get() + self.waits.get() + self.again.get()
@@ -143,7 +144,7 @@ impl Counters {
         self.parks_and_unparks.get().div_ceil(2)
     }
 
-    /// Whether it is on a thread, and does not sleep.
+    /// Whether a thread runs it and it is awake.
     pub(crate) fn is_awake(&self) -> bool {
         self.busy.is_going_on()
     }
@@ -152,7 +153,7 @@ impl Counters {
         self.busy.total()
     }
 
-    /// What the pace has measured; a worker that it has not measured yet has had few polls.
+    /// The mean as measured by the pace. A worker without a measurement has had few polls.
     pub(crate) fn mean_poll(&self) -> Duration {
         match (self.mean_poll_time.get(), self.polls()) {
             (0, 0) => Duration::ZERO,

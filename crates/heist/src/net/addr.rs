@@ -1,4 +1,4 @@
-//! Addresses, and names that have some.
+//! Addresses, and lookups of host names.
 
 use crate::runtime::Handle;
 use crate::task::JoinHandle;
@@ -7,12 +7,16 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::vec;
 
-/// What can be turned into addresses, and what `bind` and `connect` take: addresses, pairs of an
-/// IP address and a port, slices of addresses, and names such as `"localhost:80"` or
-/// `("localhost", 80)`.
+/// Types that can be converted to socket addresses, for `bind` and `connect`.
 ///
-/// A name is looked up on a blocking thread; what is an address already, as a string too, needs no
-/// such thing. The trait is closed: there are no methods to call, and no other type can have it.
+/// These are addresses, pairs of an IP address and a port, slices of addresses, and host names such
+/// as `"localhost:80"` or `("localhost", 80)`. A host name is looked up on a blocking thread;
+/// strings that contain an IP address need no lookup.
+///
+/// The trait is sealed: it has no methods that can be called, and cannot be implemented for other
+/// types.
+///
+/// # Examples
 ///
 /// ```
 /// # #[heist::main]
@@ -20,15 +24,20 @@ use std::vec;
 /// use heist::net::TcpListener;
 /// use std::net::Ipv4Addr;
 ///
-/// TcpListener::bind("127.0.0.1:0").await?;
-/// TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-/// TcpListener::bind(("localhost", 0)).await?;
+/// let text = TcpListener::bind("127.0.0.1:0").await?;
+/// let pair = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+/// let name = TcpListener::bind(("localhost", 0)).await?;
+/// for listener in [text, pair, name] {
+///     assert!(listener.local_addr()?.ip().is_loopback());
+/// }
 /// # Ok(())
 /// # }
 /// ```
 pub trait ToSocketAddrs: sealed::Resolve {}
 
-/// The addresses of a name, or whatever else has some.
+/// Returns the addresses of a host name, or of anything else that implements [`ToSocketAddrs`].
+///
+/// # Examples
 ///
 /// ```
 /// # #[heist::main]
@@ -41,22 +50,24 @@ pub trait ToSocketAddrs: sealed::Resolve {}
 /// ```
 ///
 /// # Errors
-/// If there is no such name, or nobody to be asked for it.
+///
+/// Returns an error if the name is unknown or cannot be looked up.
 ///
 /// # Panics
-/// If a name has to be looked up and the calling thread is in no runtime.
+///
+/// Panics if a name has to be looked up and the calling thread is in no runtime.
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,
 ) -> io::Result<impl Iterator<Item = SocketAddr>> {
     resolve(host).addresses().await
 }
 
-/// Begins to look up `host`, on a blocking thread if need be.
+/// Starts to look up `host`, on a blocking thread if necessary.
 pub(super) fn resolve<T: ToSocketAddrs>(host: T) -> Lookup {
     host.resolve(sealed::Internal)
 }
 
-/// The first success of `attempt` with one of the addresses, or else the last error.
+/// The first success of `attempt` with one of the addresses, or the last error.
 pub(super) async fn first_success<T, F: Future<Output = io::Result<T>>>(
     lookup: Lookup,
     mut attempt: impl FnMut(SocketAddr) -> F,
@@ -76,12 +87,12 @@ pub(super) fn no_address() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "there is no address to try: the list is empty")
 }
 
-/// Some addresses, one after the other.
+/// An iterator over addresses.
 #[derive(Debug)]
 pub enum Addresses {
-    /// One, which needs no memory.
+    /// One address, which needs no allocation.
     One(Option<SocketAddr>),
-    /// Any number.
+    /// Any number of addresses.
     Many(vec::IntoIter<SocketAddr>),
 }
 
@@ -103,7 +114,7 @@ impl Iterator for Addresses {
     }
 }
 
-/// Addresses, or somebody who asks for them.
+/// Addresses, or a lookup in progress.
 #[derive(Debug)]
 pub enum Lookup {
     /// There was nothing to look up.
@@ -134,12 +145,12 @@ impl Lookup {
 }
 
 mod sealed {
-    /// What [`ToSocketAddrs`](super::ToSocketAddrs) does.
+    /// The method of [`ToSocketAddrs`](super::ToSocketAddrs).
     pub trait Resolve {
         fn resolve(&self, _: Internal) -> super::Lookup;
     }
 
-    /// Without it nobody outside can call `resolve`, though generic code can see it.
+    /// Prevents calls of `resolve` from outside, where generic code can see it.
     #[derive(Debug)]
     pub struct Internal;
 }
@@ -154,7 +165,7 @@ impl<T: Resolve + ?Sized> Resolve for &T {
     }
 }
 
-/// What is an address, or becomes one by `into`.
+/// Types that convert into an address with `into`.
 macro_rules! one_address {
     ($($address:ty),*) => {
         $(

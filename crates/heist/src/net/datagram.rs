@@ -1,8 +1,7 @@
-//! Sending and receiving datagrams: the same for UDP and Unix.
+//! Sending and receiving datagrams, for UDP and Unix sockets.
 
-/// Goes into an `impl` block of a type with a field `io: Evented<…>` of sockets. `$interest` is what
-/// a receiver waits for, `$from_std` and `$from_socket2` make a `$addr` of what the standard library or
-/// socket2 says of a sender.
+/// Goes into an `impl` block of a type with a field `io: Evented<…>`. `$interest` is what a
+/// receiver waits for; `$from_std` and `$from_socket2` convert a sender's address into `$addr`.
 macro_rules! datagram_methods {
     ($addr:ty, $interest:expr, $from_std:expr, $from_socket2:expr) => {
         ready_methods!();
@@ -10,45 +9,62 @@ macro_rules! datagram_methods {
         writable_methods!(poll_send_ready);
         io_methods!();
 
-        /// Sends a datagram to the address that the socket is connected to.
+        /// Sends a datagram to the connected address. Returns its length.
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe: if the future is dropped before it completes, nothing was
+        /// sent.
         ///
         /// # Errors
-        /// If it is not connected, or the datagram is too long.
+        ///
+        /// Returns an error if the socket is not connected, or if the datagram is too long.
         pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.io(Interest::WRITABLE, |socket| socket.send(buf)).await
         }
 
-        /// The same for code without `async`. The task of the last call in this direction is the one
-        /// that is woken.
+        /// Polls to send a datagram to the connected address; see [`send`](Self::send). Only the
+        /// most recent caller in this direction is woken.
         ///
         /// # Errors
-        /// As [`send`](Self::send).
+        ///
+        /// Returns an error like [`send`](Self::send).
         pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
             self.io.poll_io(cx, Direction::Write, |socket| socket.send(buf))
         }
 
-        /// The same without waiting.
+        /// Sends a datagram to the connected address without waiting.
         ///
         /// # Errors
-        /// As [`send`](Self::send), and `WouldBlock` if there is no room.
+        ///
+        /// Returns `WouldBlock` if the send buffer is full, and errors like [`send`](Self::send).
         pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.try_io(Interest::WRITABLE, |socket| socket.send(buf))
         }
 
-        /// Receives a datagram, from the address that the socket is connected to if it is. What does not
-        /// fit into `buf` is lost. Nothing is lost if the future is dropped.
+        /// Receives a datagram into `buf` and returns its length. The part that does not fit is
+        /// lost.
+        ///
+        /// A connected socket receives only from the address that it is connected to.
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe: if the future is dropped before it completes, no datagram is
+        /// lost.
         ///
         /// # Errors
-        /// Those of the socket; what a datagram that was sent before met, too.
+        ///
+        /// Returns errors of the socket, including those caused by a datagram that was sent before.
         pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.io($interest, |socket| socket.recv(buf)).await
         }
 
-        /// The same for code without `async`. The task of the last call in this direction is the one
-        /// that is woken.
+        /// Polls to receive a datagram and appends it to `buf`; see [`recv`](Self::recv). Only the
+        /// most recent caller in this direction is woken.
         ///
         /// # Errors
-        /// As [`recv`](Self::recv).
+        ///
+        /// Returns an error like [`recv`](Self::recv).
         pub fn poll_recv(
             &self,
             cx: &mut Context<'_>,
@@ -58,47 +74,63 @@ macro_rules! datagram_methods {
             self.io.poll_io(cx, Direction::Receive, recv).map_ok(|_| ())
         }
 
-        /// The same without waiting.
+        /// Receives a datagram without waiting; see [`recv`](Self::recv).
         ///
         /// # Errors
-        /// As [`recv`](Self::recv), and `WouldBlock` if nothing is there.
+        ///
+        /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
         pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.try_io(Interest::READABLE, |socket| socket.recv(buf))
         }
 
-        /// As [`recv`](Self::recv), to the end of a buffer.
+        /// Receives a datagram and appends it to `buf`; see [`recv`](Self::recv).
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe: if the future is dropped before it completes, no datagram is
+        /// lost.
         ///
         /// # Errors
-        /// As [`recv`](Self::recv).
+        ///
+        /// Returns an error like [`recv`](Self::recv).
         pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
             let recv = |socket: &_| receive::recv(socket, buf, RecvFlags::empty());
             self.io.io($interest, recv).await
         }
 
-        /// The same without waiting.
+        /// Receives a datagram without waiting and appends it to `buf`; see [`recv`](Self::recv).
         ///
         /// # Errors
-        /// As [`recv`](Self::recv), and `WouldBlock` if nothing is there.
+        ///
+        /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
         pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
             let recv = |socket: &_| receive::recv(socket, buf, RecvFlags::empty());
             self.io.try_io(Interest::READABLE, recv)
         }
 
-        /// Receives a datagram, and says from whom. What does not fit into `buf` is lost. Nothing is
-        /// lost if the future is dropped.
+        /// Receives a datagram into `buf`. Returns its length and the sender's address.
+        ///
+        /// The part of the datagram that does not fit into `buf` is lost.
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe: if the future is dropped before it completes, no datagram is
+        /// lost.
         ///
         /// # Errors
-        /// As [`recv`](Self::recv).
+        ///
+        /// Returns an error like [`recv`](Self::recv).
         pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, $addr)> {
             let (count, from) = self.io.io($interest, |socket| socket.recv_from(buf)).await?;
             Ok((count, $from_std(from)))
         }
 
-        /// The same for code without `async`. The task of the last call in this direction is the one
-        /// that is woken.
+        /// Polls to receive a datagram and its sender's address; see
+        /// [`recv_from`](Self::recv_from). Only the most recent caller in this direction is woken.
         ///
         /// # Errors
-        /// As [`recv`](Self::recv).
+        ///
+        /// Returns an error like [`recv`](Self::recv).
         pub fn poll_recv_from(
             &self,
             cx: &mut Context<'_>,
@@ -109,56 +141,69 @@ macro_rules! datagram_methods {
             Poll::Ready($from_socket2(from))
         }
 
-        /// The same without waiting.
+        /// Receives a datagram and its sender's address without waiting; see
+        /// [`recv_from`](Self::recv_from).
         ///
         /// # Errors
-        /// As [`recv`](Self::recv), and `WouldBlock` if nothing is there.
+        ///
+        /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
         pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, $addr)> {
             let (count, from) =
                 self.io.try_io(Interest::READABLE, |socket| socket.recv_from(buf))?;
             Ok((count, $from_std(from)))
         }
 
-        /// As [`recv_from`](Self::recv_from), to the end of a buffer.
+        /// Receives a datagram, appends it to `buf`, and returns its length and the sender's
+        /// address.
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe: if the future is dropped before it completes, no datagram is
+        /// lost.
         ///
         /// # Errors
-        /// As [`recv`](Self::recv).
+        ///
+        /// Returns an error like [`recv`](Self::recv).
         pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, $addr)> {
             let recv = |socket: &_| receive::recv_from(socket, buf, RecvFlags::empty());
             let (count, from) = self.io.io($interest, recv).await?;
             Ok((count, $from_socket2(from)?))
         }
 
-        /// The same without waiting.
+        /// Receives a datagram and its sender's address without waiting, and appends it to `buf`.
         ///
         /// # Errors
-        /// As [`recv`](Self::recv), and `WouldBlock` if nothing is there.
+        ///
+        /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
         pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, $addr)> {
             let recv = |socket: &_| receive::recv_from(socket, buf, RecvFlags::empty());
             let (count, from) = self.io.try_io(Interest::READABLE, recv)?;
             Ok((count, $from_socket2(from)?))
         }
 
-        /// The address of this socket.
+        /// Returns the address of this socket.
         ///
         /// # Errors
-        /// If the system has none.
+        ///
+        /// Returns an error if the system call fails.
         pub fn local_addr(&self) -> io::Result<$addr> {
             self.io.local_addr().map($from_std)
         }
 
-        /// The address that the socket is connected to.
+        /// Returns the address to which the socket is connected.
         ///
         /// # Errors
-        /// If it is not connected.
+        ///
+        /// Returns an error if the socket is not connected.
         pub fn peer_addr(&self) -> io::Result<$addr> {
             self.io.peer_addr().map($from_std)
         }
 
-        /// The error that came while nobody asked (`SO_ERROR`), and forgets it.
+        /// Returns and clears the socket's pending error (`SO_ERROR`).
         ///
         /// # Errors
-        /// Those of asking.
+        ///
+        /// Returns an error if the system call fails.
         pub fn take_error(&self) -> io::Result<Option<io::Error>> {
             self.io.take_error()
         }

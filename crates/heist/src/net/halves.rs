@@ -1,44 +1,44 @@
-//! The two halves of a stream, borrowed and owned: the same for TCP and Unix.
+//! The read and write halves of a stream, borrowed and owned, for TCP and Unix.
 
-/// Makes `ReadHalf`, `WriteHalf`, `OwnedReadHalf`, `OwnedWriteHalf` and `ReuniteError` for a type of
-/// streams with this type of addresses, read by this method of `Evented`.
+/// Defines `ReadHalf`, `WriteHalf`, `OwnedReadHalf`, `OwnedWriteHalf` and `ReuniteError` for a
+/// stream type with the given address type, read by the given method of `Evented`.
 macro_rules! halves {
     ($stream:ident, $addr:ty, $poll_read:ident) => {
-        #[doc = concat!("The half of a [`", stringify!($stream), "`] that reads, borrowed: from")]
+        #[doc = concat!("The borrowed read half of a [`", stringify!($stream), "`], created by")]
         #[doc = concat!("[`split`](", stringify!($stream), "::split).")]
         #[derive(Debug)]
         pub struct ReadHalf<'a> {
             stream: &'a $stream,
         }
 
-        #[doc = concat!("The half of a [`", stringify!($stream), "`] that writes, borrowed: from")]
+        #[doc = concat!("The borrowed write half of a [`", stringify!($stream), "`], created by")]
         #[doc = concat!("[`split`](", stringify!($stream), "::split).")]
         ///
-        /// Shutting it down ends the stream in this direction.
+        /// `shutdown` ends the stream in this direction.
         #[derive(Debug)]
         pub struct WriteHalf<'a> {
             stream: &'a $stream,
         }
 
-        #[doc = concat!("The half of a [`", stringify!($stream), "`] that reads: from")]
+        #[doc = concat!("The owned read half of a [`", stringify!($stream), "`], created by")]
         #[doc = concat!("[`into_split`](", stringify!($stream), "::into_split).")]
         #[derive(Debug)]
         pub struct OwnedReadHalf {
             stream: Arc<$stream>,
         }
 
-        #[doc = concat!("The half of a [`", stringify!($stream), "`] that writes: from")]
+        #[doc = concat!("The owned write half of a [`", stringify!($stream), "`], created by")]
         #[doc = concat!("[`into_split`](", stringify!($stream), "::into_split).")]
         ///
-        /// Shutting it down, or dropping it, ends the stream in this direction, also while the other
-        /// half lives. [`forget`](Self::forget) drops it without that.
+        /// `shutdown` ends the stream in this direction, and so does dropping the half, even if the
+        /// read half still exists. [`forget`](Self::forget) drops it without that effect.
         #[derive(Debug)]
         pub struct OwnedWriteHalf {
             stream: Arc<$stream>,
             shuts_down: bool,
         }
 
-        /// The halves that were to be reunited are those of different streams. Both are in it.
+        /// The error of reuniting halves of different streams. It contains both halves.
         #[derive(Debug)]
         pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
 
@@ -61,10 +61,11 @@ macro_rules! halves {
         }
 
         impl OwnedReadHalf {
-            /// Puts the two halves together again.
+            /// Combines the two halves into the stream again.
             ///
             /// # Errors
-            /// If they are not of the same stream; the error has both.
+            ///
+            /// Returns both halves if they belong to different streams.
             pub fn reunite(self, other: OwnedWriteHalf) -> Result<$stream, ReuniteError> {
                 if !Arc::ptr_eq(&self.stream, &other.stream) {
                     return Err(ReuniteError(self, other));
@@ -75,16 +76,18 @@ macro_rules! halves {
         }
 
         impl OwnedWriteHalf {
-            /// Puts the two halves together again.
+            /// Combines the two halves into the stream again.
             ///
             /// # Errors
-            /// If they are not of the same stream; the error has both.
+            ///
+            /// Returns both halves if they belong to different streams.
             pub fn reunite(self, other: OwnedReadHalf) -> Result<$stream, ReuniteError> {
                 other.reunite(self)
             }
 
-            /// Drops this half, and leaves the stream open in its direction until the other half is
-            /// dropped too.
+            /// Drops this half without ending the stream in its direction.
+            ///
+            /// That direction remains open until the read half is dropped.
             pub fn forget(mut self) {
                 self.shuts_down = false;
             }
@@ -99,7 +102,7 @@ macro_rules! halves {
         impl Drop for OwnedWriteHalf {
             fn drop(&mut self) {
                 if self.shuts_down {
-                    // Nobody is left to be told.
+                    // There is no caller to report an error to.
                     let _ = source::shut_down_write(&self.stream);
                 }
             }
@@ -118,7 +121,7 @@ macro_rules! halves {
     };
 }
 
-/// What borrowed and owned halves that read have in common.
+/// What borrowed and owned read halves share.
 macro_rules! read_half {
     ($half:ty, $stream:ident, $addr:ty, $poll_read:ident) => {
         impl $half {
@@ -128,34 +131,38 @@ macro_rules! read_half {
             #[doc = concat!("See [`", stringify!($stream), "::readable`].")]
             ///
             /// # Errors
-            /// If the runtime of this one is shut down.
+            ///
+            /// Returns an error if the runtime of this socket has been shut down.
             pub async fn readable(&self) -> io::Result<()> {
                 self.stream.readable().await
             }
 
-            /// Reads what is there.
+            /// Reads the data that is there, without waiting.
             #[doc = concat!("See [`", stringify!($stream), "::try_read`].")]
             ///
             /// # Errors
-            /// `WouldBlock` if nothing is there.
+            ///
+            /// Returns `WouldBlock` if there is nothing to read, and errors of the stream.
             pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
                 self.stream.try_read(buf)
             }
 
-            /// Reads into several buffers.
+            /// Reads the data that is there into several buffers, without waiting.
             #[doc = concat!("See [`", stringify!($stream), "::try_read_vectored`].")]
             ///
             /// # Errors
-            /// `WouldBlock` if nothing is there.
+            ///
+            /// Returns `WouldBlock` if there is nothing to read, and errors of the stream.
             pub fn try_read_vectored(&self, bufs: &mut [io::IoSliceMut<'_>]) -> io::Result<usize> {
                 self.stream.try_read_vectored(bufs)
             }
 
-            /// Reads to the end of a buffer.
+            /// Reads the data that is there and appends it to `buf`, without waiting.
             #[doc = concat!("See [`", stringify!($stream), "::try_read_buf`].")]
             ///
             /// # Errors
-            /// `WouldBlock` if nothing is there.
+            ///
+            /// Returns `WouldBlock` if there is nothing to read, and errors of the stream.
             pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
                 self.stream.try_read_buf(buf)
             }
@@ -179,35 +186,38 @@ macro_rules! read_half {
     };
 }
 
-/// What borrowed and owned halves that write have in common.
+/// What borrowed and owned write halves share.
 macro_rules! write_half {
     ($half:ty, $stream:ident, $addr:ty) => {
         impl $half {
             half_methods!($stream, $addr);
 
-            /// Waits until something can be written.
+            /// Waits until a write would not block.
             #[doc = concat!("See [`", stringify!($stream), "::writable`].")]
             ///
             /// # Errors
-            /// If the runtime of this one is shut down.
+            ///
+            /// Returns an error if the runtime of this socket has been shut down.
             pub async fn writable(&self) -> io::Result<()> {
                 self.stream.writable().await
             }
 
-            /// Writes as much as there is room for.
+            /// Writes as much as there is room for, without waiting.
             #[doc = concat!("See [`", stringify!($stream), "::try_write`].")]
             ///
             /// # Errors
-            /// `WouldBlock` if there is no room.
+            ///
+            /// Returns `WouldBlock` if the send buffer is full, and errors of the stream.
             pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
                 self.stream.try_write(buf)
             }
 
-            /// Writes from several buffers.
+            /// Writes as much as there is room for from several buffers, without waiting.
             #[doc = concat!("See [`", stringify!($stream), "::try_write_vectored`].")]
             ///
             /// # Errors
-            /// `WouldBlock` if there is no room.
+            ///
+            /// Returns `WouldBlock` if the send buffer is full, and errors of the stream.
             pub fn try_write_vectored(&self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
                 self.stream.try_write_vectored(bufs)
             }
@@ -251,30 +261,33 @@ macro_rules! write_half {
     };
 }
 
-/// What all halves have in common.
+/// What all halves share.
 macro_rules! half_methods {
     ($stream:ident, $addr:ty) => {
         /// Waits until the stream is ready for some of `interest`.
         #[doc = concat!("See [`", stringify!($stream), "::ready`].")]
         ///
         /// # Errors
-        /// If the runtime of this one is shut down.
+        ///
+        /// Returns an error if the runtime of this socket has been shut down.
         pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
             self.stream.ready(interest).await
         }
 
-        /// The address of the other end.
+        /// Returns the address of the peer.
         ///
         /// # Errors
-        /// If the stream is not connected.
+        ///
+        /// Returns an error if the stream is not connected.
         pub fn peer_addr(&self) -> io::Result<$addr> {
             self.stream.peer_addr()
         }
 
-        /// The address of this end.
+        /// Returns the address of this end of the connection.
         ///
         /// # Errors
-        /// If the system has none.
+        ///
+        /// Returns an error if the system call fails.
         pub fn local_addr(&self) -> io::Result<$addr> {
             self.stream.local_addr()
         }

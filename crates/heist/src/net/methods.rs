@@ -1,65 +1,86 @@
-//! Methods and traits that several types have in common, written once. Each macro is for a type with
-//! a field `io: Evented<…>`; those with `methods` in their names go into an `impl` block of it.
+//! Methods and traits that several types share. Each macro is for a type with a field
+//! `io: Evented<…>`; macros with `methods` in their names go into an `impl` block.
 
-/// Waiting until something is ready.
+/// Waiting for readiness.
 macro_rules! ready_methods {
     () => {
-        /// Waits until it is ready for some of `interest`, and says for what. It may say so though it is
-        /// not: then the operation that follows returns `WouldBlock`, and one waits again.
+        /// Waits until the source is ready for some of `interest`, and returns what it is ready
+        /// for.
         ///
-        /// A second call without an operation in between that returned `WouldBlock` returns at once.
-        /// Nothing is lost if the future is dropped.
+        /// This may be a false alarm: the operation that follows may still return `WouldBlock`;
+        /// then wait again. Until an operation has returned `WouldBlock`, further calls return at
+        /// once.
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe: if the future is dropped, the source remains ready.
         ///
         /// # Errors
-        /// If the runtime of this one is shut down.
+        ///
+        /// Returns an error if the runtime of this source has been shut down.
         pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
             Ok(self.io.ready(interest).await?.ready)
         }
     };
 }
 
-/// For what can be read.
+/// For readable sources.
 macro_rules! readable_methods {
     ($poll_ready:ident) => {
-        /// Waits until there is something to read: data, or the end, of a broken connection too. As
-        /// [`ready`](Self::ready) with [`Interest::READABLE`].
+        /// Waits until there is something to read: data, the end, or an error of a broken
+        /// connection.
+        ///
+        /// Equivalent to [`ready`](Self::ready) with [`Interest::READABLE`].
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe.
         ///
         /// # Errors
-        /// If the runtime of this one is shut down.
+        ///
+        /// Returns an error if the runtime of this source has been shut down.
         pub async fn readable(&self) -> io::Result<()> {
             self.ready(Interest::READABLE).await?;
             Ok(())
         }
 
-        /// As [`readable`](Self::readable), for code without `async`. The task of the last call in
-        /// this direction is the one that is woken.
+        /// Polls for something to read; see [`readable`](Self::readable). Only the most recent
+        /// caller in this direction is woken.
         ///
         /// # Errors
-        /// If the runtime of this one is shut down.
+        ///
+        /// Returns an error if the runtime of this source has been shut down.
         pub fn $poll_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             self.io.poll_ready(cx, Direction::Read).map_ok(|_| ())
         }
     };
 }
 
-/// For what can be written.
+/// For writable sources.
 macro_rules! writable_methods {
     ($poll_ready:ident) => {
-        /// Waits until something can be written, or until that is an error. As
-        /// [`ready`](Self::ready) with [`Interest::WRITABLE`].
+        /// Waits until a write would not block, because there is room or because it would fail.
+        ///
+        /// Equivalent to [`ready`](Self::ready) with [`Interest::WRITABLE`].
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe.
         ///
         /// # Errors
-        /// If the runtime of this one is shut down.
+        ///
+        /// Returns an error if the runtime of this source has been shut down.
         pub async fn writable(&self) -> io::Result<()> {
             self.ready(Interest::WRITABLE).await?;
             Ok(())
         }
 
-        /// As [`writable`](Self::writable), for code without `async`. The task of the last call in
-        /// this direction is the one that is woken.
+        /// Polls for room to write; see [`writable`](Self::writable). Only the most recent caller
+        /// in this direction is woken.
         ///
         /// # Errors
-        /// If the runtime of this one is shut down.
+        ///
+        /// Returns an error if the runtime of this source has been shut down.
         pub fn $poll_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             self.io.poll_ready(cx, Direction::Write).map_ok(|_| ())
         }
@@ -69,26 +90,34 @@ macro_rules! writable_methods {
 /// Reading bytes without waiting.
 macro_rules! try_read_methods {
     () => {
-        /// Reads what is there. `Ok(0)` is the end, or an empty buffer.
+        /// Reads the data that is there, without waiting. Returns the number of bytes.
+        ///
+        /// `Ok(0)` means the end of the stream, or an empty buffer.
         ///
         /// # Errors
-        /// `WouldBlock` if nothing is there; wait with [`readable`](Self::readable).
+        ///
+        /// Returns `WouldBlock` if there is nothing to read; wait with [`readable`](Self::readable)
+        /// then. Also returns errors of the stream.
         pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.try_io(Interest::READABLE, |mut io| io.read(buf))
         }
 
-        /// As [`try_read`](Self::try_read), into several buffers, one after the other.
+        /// Reads the data that is there into several buffers, in order, without waiting; see
+        /// [`try_read`](Self::try_read).
         ///
         /// # Errors
-        /// `WouldBlock` if nothing is there.
+        ///
+        /// Returns `WouldBlock` if there is nothing to read, and errors of the stream.
         pub fn try_read_vectored(&self, bufs: &mut [io::IoSliceMut<'_>]) -> io::Result<usize> {
             self.io.try_io(Interest::READABLE, |mut io| io.read_vectored(bufs))
         }
 
-        /// As [`try_read`](Self::try_read), to the end of a buffer.
+        /// Reads the data that is there and appends it to `buf`, without waiting; see
+        /// [`try_read`](Self::try_read).
         ///
         /// # Errors
-        /// `WouldBlock` if nothing is there.
+        ///
+        /// Returns `WouldBlock` if there is nothing to read, and errors of the stream.
         pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
             self.io.try_io(Interest::READABLE, |io| receive::read(io, buf))
         }
@@ -98,33 +127,41 @@ macro_rules! try_read_methods {
 /// Writing bytes without waiting.
 macro_rules! try_write_methods {
     () => {
-        /// Writes as much as there is room for, and says how much that was.
+        /// Writes as much of `buf` as there is room for, without waiting. Returns the number of
+        /// bytes.
         ///
         /// # Errors
-        /// `WouldBlock` if there is no room; wait with [`writable`](Self::writable).
+        ///
+        /// Returns `WouldBlock` if there is no room; wait with [`writable`](Self::writable) then.
+        /// Also returns errors of the stream.
         pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.try_io(Interest::WRITABLE, |mut io| io.write(buf))
         }
 
-        /// As [`try_write`](Self::try_write), from several buffers, one after the other.
+        /// Writes as much as there is room for from several buffers, in order, without waiting; see
+        /// [`try_write`](Self::try_write).
         ///
         /// # Errors
-        /// `WouldBlock` if there is no room.
+        ///
+        /// Returns `WouldBlock` if there is no room, and errors of the stream.
         pub fn try_write_vectored(&self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
             self.io.try_io(Interest::WRITABLE, |mut io| io.write_vectored(bufs))
         }
     };
 }
 
-/// Operations of the user's on a socket.
+/// The user's own operations on a socket.
 macro_rules! io_methods {
     () => {
-        /// Calls `f`, an operation of your own on this socket, if it may be ready for some of
-        /// `interest`. If `f` returns `WouldBlock`, the socket counts as not ready from then on:
-        /// so `f` must do that only if the socket itself did.
+        /// Calls `f`, an operation of your own on this socket, if the socket may be ready for some
+        /// of `interest`.
+        ///
+        /// If `f` returns `WouldBlock`, the socket counts as not ready. `f` must therefore return
+        /// it only if the socket itself did.
         ///
         /// # Errors
-        /// Those of `f`, and `WouldBlock` if `f` was not called.
+        ///
+        /// Returns `WouldBlock` if `f` was not called, and errors of `f`.
         pub fn try_io<R>(
             &self,
             interest: Interest,
@@ -133,11 +170,17 @@ macro_rules! io_methods {
             self.io.try_io(interest, |_| f())
         }
 
-        /// Waits for some of `interest` and calls `f`, an operation of your own on this socket, until
-        /// it does not return `WouldBlock`.
+        /// Waits for some of `interest` and calls `f`, an operation of your own on this socket,
+        /// until it returns something else than `WouldBlock`.
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe if `f` is: the future can be dropped only while `f` is not
+        /// running.
         ///
         /// # Errors
-        /// Those of `f`, and if the runtime of this socket is shut down.
+        ///
+        /// Returns errors of `f`, and an error if the runtime of this socket has been shut down.
         pub async fn async_io<R>(
             &self,
             interest: Interest,
@@ -148,35 +191,38 @@ macro_rules! io_methods {
     };
 }
 
-/// To and from the type of the standard library.
+/// Conversions from and to the type of the standard library.
 macro_rules! std_methods {
     ($name:literal, $std:ty, $interest:expr) => {
-        /// Takes over a socket of the standard library. It must be non-blocking; its options stay as
-        /// they are.
+        /// Converts a socket of the standard library, which must be non-blocking. Its options are
+        /// kept.
         ///
         /// # Errors
-        /// If the system cannot say whether it is non-blocking.
+        ///
+        /// Returns an error if the system cannot tell whether the socket is non-blocking.
         ///
         /// # Panics
-        /// If the calling thread is in no runtime, or the runtime does no I/O; with debug assertions,
-        /// if the socket blocks.
+        ///
+        /// Panics if the calling thread is in no runtime, or if its runtime has no I/O. With debug
+        /// assertions, also panics if the socket is blocking.
         #[track_caller]
         pub fn from_std(std: $std) -> io::Result<Self> {
             let io = source::adopt(concat!($name, "::from_std"), std, $interest)?;
             Ok(Self { io })
         }
 
-        /// Gives the socket to the standard library's type. It stays non-blocking.
+        /// Converts into the socket type of the standard library. The socket remains non-blocking.
         ///
         /// # Errors
-        /// If it cannot be taken out of its reactor.
+        ///
+        /// Returns an error if the socket cannot be deregistered from its reactor.
         pub fn into_std(self) -> io::Result<$std> {
             self.io.into_inner()
         }
     };
 }
 
-/// What goes with [`std_methods`], and with a file descriptor.
+/// The traits that belong to [`std_methods`], and those for file descriptors.
 macro_rules! std_traits {
     ($name:ident, $std:ty) => {
         impl TryFrom<$std> for $name {
@@ -214,7 +260,7 @@ macro_rules! fd_traits {
     };
 }
 
-/// `AsyncRead`, with the method of `Evented` that fits.
+/// `AsyncRead` with the given method of `Evented`.
 macro_rules! async_read {
     ($name:ident, $poll_read:ident) => {
         impl AsyncRead for $name {
@@ -229,7 +275,7 @@ macro_rules! async_read {
     };
 }
 
-/// `AsyncWrite`. Nothing is kept that could be flushed.
+/// `AsyncWrite`. There is no buffer to flush.
 macro_rules! async_write {
     ($name:ident, $shutdown:expr) => {
         impl AsyncWrite for $name {

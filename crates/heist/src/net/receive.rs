@@ -1,5 +1,5 @@
-//! Reading into memory that need not be initialised: the room at the end of a `ReadBuf` or of any
-//! other `BufMut`. The only unsafe code that sockets need to read.
+//! Reading into uninitialised memory: the room at the end of a `ReadBuf` or another `BufMut`. This
+//! is the only unsafe code that sockets need for reading.
 
 use bytes::BufMut;
 use rustix::net::RecvFlags;
@@ -30,26 +30,26 @@ pub(super) fn recv<S: AsFd, B: BufMut>(
     .map(|(count, ())| count)
 }
 
-/// Receives from a socket, and says from whom.
+/// Receives from a socket, and returns the sender's address too.
 pub(super) fn recv_from<S: AsFd, B: BufMut>(
     socket: &S,
     buf: &mut B,
     flags: RecvFlags,
 ) -> io::Result<(usize, SockAddr)> {
-    // rustix has this call, too, but panics where the path of a Unix socket has the full length.
+    // rustix also has this call, but panics if the path of a Unix socket has the maximal length.
     fill(buf, |room| SockRef::from(socket).recv_from_with_flags(room, flags.bits() as i32))
 }
 
-/// `receive` returns how much of the beginning of the room it has written, and nothing it wrote is
-/// uninitialised: so it is with the three above.
+/// `receive` must return how many bytes it has initialised at the beginning of the room, as the
+/// three callers above do.
 fn fill<B: BufMut, T>(
     buf: &mut B,
     receive: impl FnOnce(&mut [MaybeUninit<u8>]) -> io::Result<(usize, T)>,
 ) -> io::Result<(usize, T)> {
-    // SAFETY: (FFI) the system writes bytes, and takes none that were written away.
+    // SAFETY: (FFI) the system writes bytes, and leaves none uninitialised that were initialised.
     let room = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
     let (count, rest) = receive(room)?;
-    // SAFETY: (FFI) the system has written that many.
+    // SAFETY: (FFI) the system has initialised that many bytes.
     unsafe { buf.advance_mut(count) };
     Ok((count, rest))
 }

@@ -1,4 +1,4 @@
-//! How a socket comes to a runtime.
+//! Giving sockets to a runtime.
 
 use crate::reactor::io::{Evented, Interest, Ready};
 use crate::runtime::Handle;
@@ -7,11 +7,11 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 
-/// What most sockets are waited for with.
+/// What most sockets are polled for.
 pub(super) const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
-/// Gives `inner`, which must not block, to the runtime of the calling thread. It is assumed to be `ready`
-/// for this: what can be done at once is tried before anybody waits.
+/// Gives `inner`, which must be non-blocking, to the current runtime. It is assumed to be `ready`:
+/// operations are tried before anything waits.
 #[track_caller]
 pub(super) fn register<S: AsFd>(
     api: &str,
@@ -22,8 +22,8 @@ pub(super) fn register<S: AsFd>(
     Evented::assumed(Handle::current_for(api).reactors_for_io(api), inner, interest, ready)
 }
 
-/// The same for a socket of the user's, of which nothing is known. Only builds with debug assertions
-/// look whether it blocks.
+/// Gives a socket of the user's to the current runtime; nothing is known about its readiness. Only
+/// builds with debug assertions check that it is non-blocking.
 #[track_caller]
 pub(super) fn adopt<S: AsFd>(api: &str, inner: S, interest: Interest) -> io::Result<Evented<S>> {
     if cfg!(debug_assertions) && !fcntl_getfl(&inner)?.contains(OFlags::NONBLOCK) {
@@ -35,8 +35,8 @@ pub(super) fn adopt<S: AsFd>(api: &str, inner: S, interest: Interest) -> io::Res
     Ok(Evented::new(Handle::current_for(api).reactors_for_io(api), inner, interest))
 }
 
-/// The same for what is not ready before the reactor says so: for a FIFO an end that is not connected
-/// yet looks like one that is closed.
+/// Gives `inner` to the current runtime, and treats it as not ready until the reactor says so: an
+/// end of a FIFO that is not connected yet looks like one that is closed.
 #[track_caller]
 pub(super) fn register_now<S: AsFd>(
     api: &str,
@@ -47,7 +47,7 @@ pub(super) fn register_now<S: AsFd>(
     Evented::registered(reactors, inner, interest).map_err(|(_, error)| error)
 }
 
-/// Ends the stream in the direction away from us. A peer that is gone needs no telling.
+/// Shuts down the direction towards the peer. A peer that is gone need not be told.
 pub(super) fn shut_down_write<S: AsFd>(socket: &S) -> io::Result<()> {
     match socket2::SockRef::from(socket).shutdown(Shutdown::Write) {
         Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),

@@ -1,4 +1,4 @@
-//! TCP: what goes with [`TcpStream`] and is rarely named.
+//! Types that belong to [`TcpStream`] and are rarely named.
 
 pub(super) mod listener;
 mod options;

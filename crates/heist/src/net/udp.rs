@@ -1,4 +1,4 @@
-//! UDP.
+//! `UdpSocket`.
 
 mod options;
 mod peek;
@@ -15,16 +15,18 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
 use std::{convert, fmt, future, io};
 
-/// What a receiver waits for. That nobody was there to take what was sent before (`ECONNREFUSED`)
-/// comes as an error alone.
+/// What a receiver waits for. That nobody received an earlier datagram (`ECONNREFUSED`) is reported
+/// as an error event only.
 const RECEIVES: Interest = Interest::READABLE.add(Interest::ERROR);
 
 /// A UDP socket.
 ///
-/// Every socket can send to and receive from anybody. One that is
-/// [connected](Self::connect) has an address to send to, and receives from there only.
+/// Every socket can send to and receive from any address. A [connected](Self::connect) socket has a
+/// default destination, and receives only from there.
 ///
-/// All methods take `&self`: put it into an [`Arc`](std::sync::Arc) to use it from several tasks.
+/// All methods take `&self`, so an [`Arc`](std::sync::Arc) is enough to use it in several tasks.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::net::UdpSocket;
@@ -55,14 +57,31 @@ pub struct UdpSocket {
 }
 
 impl UdpSocket {
-    /// A socket with this address; with port 0, with a port that the system chooses. If there are
-    /// several addresses, they are tried one after the other.
+    /// Creates a socket with an address. Port 0 lets the system choose a port.
+    ///
+    /// If there are several addresses, they are tried in order.
     ///
     /// # Errors
-    /// The last one, if none of the addresses can be had.
+    ///
+    /// Returns the last error if none of the addresses can be bound.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// assert_ne!(socket.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
         addr::first_success(addr::resolve(addr), |addr| future::ready(Self::bind_to(addr))).await
     }
@@ -77,32 +96,42 @@ impl UdpSocket {
 
     std_methods!("UdpSocket", std::net::UdpSocket, source::BOTH);
 
-    /// Connects it: [`send`](Self::send) goes to this address, and what comes from elsewhere is not
-    /// received. If there are several addresses, the first that the system accepts is taken.
+    /// Connects the socket: [`send`](Self::send) sends to this address, and datagrams from
+    /// elsewhere are not received.
+    ///
+    /// If there are several addresses, the first one that the system accepts is used. Nothing is
+    /// sent, so a missing receiver is not noticed.
     ///
     /// # Errors
-    /// The last one, if the system accepts none. Nobody is asked whether anybody is there.
+    ///
+    /// Returns the last error if the system accepts none of the addresses.
     pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
         addr::first_success(addr::resolve(addr), |addr| future::ready(self.io.connect(addr))).await
     }
 
     datagram_methods!(SocketAddr, RECEIVES, convert::identity, of_sender);
 
-    /// Sends a datagram to this address; if there are several, to the first. It is all sent, or nothing.
+    /// Sends a datagram to an address; of several addresses, to the first. Returns its length.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, nothing was sent.
     ///
     /// # Errors
-    /// If the datagram is too long, or there is no way to the address.
+    ///
+    /// Returns an error if the datagram is too long, or if there is no route to the address.
     pub async fn send_to<A: ToSocketAddrs>(&self, buf: &[u8], target: A) -> io::Result<usize> {
         let target = addr::resolve(target).addresses().await?.next();
         let target = target.ok_or_else(addr::no_address)?;
         self.io.io(Interest::WRITABLE, |socket| socket.send_to(buf, target)).await
     }
 
-    /// The same for code without `async`. The task of the last call in this direction is the one that
-    /// is woken.
+    /// Polls to send a datagram to an address; see [`send_to`](Self::send_to). Only the most recent
+    /// caller in this direction is woken.
     ///
     /// # Errors
-    /// As [`send_to`](Self::send_to).
+    ///
+    /// Returns an error like [`send_to`](Self::send_to).
     pub fn poll_send_to(
         &self,
         cx: &mut Context<'_>,
@@ -112,10 +141,11 @@ impl UdpSocket {
         self.io.poll_io(cx, Direction::Write, |socket| socket.send_to(buf, target))
     }
 
-    /// The same without waiting.
+    /// Sends a datagram to an address without waiting.
     ///
     /// # Errors
-    /// As [`send_to`](Self::send_to), and `WouldBlock` if there is no room.
+    ///
+    /// Returns `WouldBlock` if the send buffer is full, and errors like [`send_to`](Self::send_to).
     pub fn try_send_to(&self, buf: &[u8], target: SocketAddr) -> io::Result<usize> {
         self.io.try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
     }

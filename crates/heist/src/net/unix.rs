@@ -1,4 +1,4 @@
-//! Unix sockets and pipes: what goes with [`UnixStream`] and its kin and is rarely named.
+//! Types that belong to Unix sockets and are rarely named, and [`pipe`].
 
 mod credentials;
 pub(super) mod datagram;

@@ -1,27 +1,58 @@
-//! What can be divided.
+//! `Divide`: work that can be divided.
 
 use std::ops::Range;
 use std::slice;
 
 /// Work that can be divided: a range, a slice, or [`chunks`] of one.
+///
+/// # Examples
+///
+/// A type of your own:
+///
+/// ```
+/// use heist::par::{self, Divide};
+///
+/// /// The even numbers below `2 * end`, from `2 * start` on.
+/// struct Even(std::ops::Range<u32>);
+///
+/// impl Divide for Even {
+///     type Item = u32;
+///     type Items = std::iter::Map<std::ops::Range<u32>, fn(u32) -> u32>;
+///
+///     fn len(&self) -> usize {
+///         Divide::len(&self.0)
+///     }
+///
+///     fn divide(self, at: usize) -> (Self, Self) {
+///         let (a, b) = Divide::divide(self.0, at);
+///         (Even(a), Even(b))
+///     }
+///
+///     fn items(self) -> Self::Items {
+///         self.0.map(|n| 2 * n)
+///     }
+/// }
+///
+/// assert_eq!(par::map_reduce(Even(0..100), |n| n, |a, b| a + b), Some(9900));
+/// ```
 pub trait Divide: Send + Sized {
-    /// One piece of it that cannot be divided.
+    /// A piece of the work that cannot be divided.
     type Item;
-    /// All pieces, in order.
+    /// An iterator over all pieces in order.
     type Items: Iterator<Item = Self::Item>;
 
-    /// How many items there are.
+    /// Returns the number of items.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Returns whether there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The first `at` items, and the others. `at` is at most [`len`](Self::len).
+    /// Divides the work into the first `at` items and the rest. `at` is at most [`len`](Self::len).
     fn divide(self, at: usize) -> (Self, Self);
 
-    /// The items, one after the other.
+    /// Returns an iterator over the items.
     fn items(self) -> Self::Items;
 }
 
@@ -33,7 +64,7 @@ macro_rules! divide_range {
 
             fn len(&self) -> usize {
                 let len = (self.end as i128).saturating_sub(self.start as i128).max(0);
-                // One that does not fit is divided as if it were shorter, and still comes to its end.
+                // A range that is longer than usize is divided as if it were shorter.
                 usize::try_from(len).unwrap_or(usize::MAX)
             }
 
@@ -85,25 +116,46 @@ impl<'a, T: Send> Divide for &'a mut [T] {
     }
 }
 
-/// Pieces of a slice, each `size` long but the last, which may be shorter.
+/// Divides a slice into chunks of `size` items; the last one may be shorter.
+///
+/// # Examples
+///
+/// ```
+/// use heist::par;
+///
+/// let longest = par::map_reduce(par::chunks(&[1, 2, 3, 4, 5], 2), |chunk| chunk.len(), usize::max);
+/// assert_eq!(longest, Some(2));
+/// ```
 ///
 /// # Panics
-/// If `size` is 0.
+///
+/// Panics if `size` is 0.
 pub fn chunks<T: Sync>(slice: &[T], size: usize) -> Chunks<'_, T> {
     assert!(size > 0, "par::chunks: the size is 0; ask for chunks of at least one item");
     Chunks { slice, size }
 }
 
-/// As [`chunks`], of a slice that may be changed.
+/// Divides a slice into mutable chunks of `size` items; the last one may be shorter.
+///
+/// # Examples
+///
+/// ```
+/// use heist::par;
+///
+/// let mut numbers = [3, 1, 2, 6, 5, 4];
+/// par::for_each(par::chunks_mut(&mut numbers, 3), |chunk| chunk.sort());
+/// assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+/// ```
 ///
 /// # Panics
-/// If `size` is 0.
+///
+/// Panics if `size` is 0.
 pub fn chunks_mut<T: Send>(slice: &mut [T], size: usize) -> ChunksMut<'_, T> {
     assert!(size > 0, "par::chunks_mut: the size is 0; ask for chunks of at least one item");
     ChunksMut { slice, size }
 }
 
-/// See [`chunks`].
+/// The chunks of a slice, returned by [`chunks`].
 #[derive(Debug)]
 pub struct Chunks<'a, T> {
     slice: &'a [T],
@@ -128,7 +180,7 @@ impl<'a, T: Sync> Divide for Chunks<'a, T> {
     }
 }
 
-/// See [`chunks_mut`].
+/// The mutable chunks of a slice, returned by [`chunks_mut`].
 #[derive(Debug)]
 pub struct ChunksMut<'a, T> {
     slice: &'a mut [T],

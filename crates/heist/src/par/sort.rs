@@ -1,14 +1,17 @@
-//! Sorting.
+//! Parallel sorting.
 
 use crate::forkjoin::{current_num_workers, join};
 use std::cmp::Ordering;
 
-/// Shorter slices are left to the standard library, which sorts one faster than it could be divided. Guessed.
-const SHORT: usize = 1 << 12;
-/// So many pieces for each worker, so that uneven ones do not matter. Guessed.
+/// Slices up to this length are left to the standard library, which sorts them faster than they
+/// could be divided. Guessed.
+const SEQUENTIAL_SORT: usize = 1 << 12;
+/// Number of pieces per worker, so that uneven ones do not matter. Guessed.
 const PIECES_PER_WORKER: usize = 8;
 
-/// Sorts a slice, on all workers. Equal items may change places, as in the method of this name.
+/// Sorts a slice in parallel, without preserving the order of equal items.
+///
+/// # Examples
 ///
 /// ```
 /// let mut numbers: Vec<u64> = (0..100_000).map(|n| n * 7919 % 100_003).collect();
@@ -17,23 +20,35 @@ const PIECES_PER_WORKER: usize = 8;
 /// ```
 ///
 /// # Panics
-/// If comparing two items does; then the slice holds what it held before, in some order.
+///
+/// Panics if a comparison panics. The slice then holds the same items in an unspecified order.
 pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
     sort_unstable_by(slice, T::cmp);
 }
 
-/// As [`sort_unstable`], in the order of `compare`.
+/// Sorts a slice in parallel with a comparison function, without preserving the order of equal
+/// items.
+///
+/// # Examples
+///
+/// ```
+/// let mut words = vec!["parallel", "sort", "of", "words"];
+/// heist::par::sort_unstable_by(&mut words, |a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+/// assert_eq!(words, ["of", "sort", "words", "parallel"]);
+/// ```
 ///
 /// # Panics
-/// If `compare` does; or if it is no order, perhaps.
+///
+/// Panics if `compare` panics, and may panic if it is not a total order. The slice then holds the
+/// same items in an unspecified order.
 pub fn sort_unstable_by<T, F>(slice: &mut [T], compare: F)
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let pieces = current_num_workers() * PIECES_PER_WORKER;
-    let short = (slice.len() / pieces).max(SHORT);
-    // Halves that are too uneven use up the depth, and are left to the standard library, too.
+    let short = (slice.len() / pieces).max(SEQUENTIAL_SORT);
+    // Halves that are too uneven use up the depth, and are also left to the standard library.
     let depth = 2 * pieces.next_power_of_two().ilog2();
     sort(slice, &compare, short, depth);
 }
@@ -52,8 +67,8 @@ where
     join(|| sort(a, compare, short, depth - 1), || sort(b, compare, short, depth - 1));
 }
 
-/// Brings an item to its place, those that are less or equal before it, and those that are greater or equal behind.
-/// Returns the place.
+/// Moves an item to its final place, items that are less or equal before it, and items that are
+/// greater or equal behind it. Returns the place.
 fn partition<T>(slice: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
     let pivot = choose(slice, compare);
     slice.swap(0, pivot);
@@ -69,12 +84,12 @@ fn partition<T>(slice: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) -> usize
         if left >= right {
             break;
         }
-        // Equal ones change places too: so many of them are divided evenly.
+        // Equal items are swapped too, so that many of them are divided evenly.
         right -= 1;
         rest.swap(left, right);
         left += 1;
     }
-    // `left` may stand one beyond `right` when the last two have changed places.
+    // `left` may be one beyond `right` after the last two were swapped.
     let middle = left.min(rest.len());
     slice.swap(0, middle);
     middle

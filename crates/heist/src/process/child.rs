@@ -1,4 +1,4 @@
-//! A child process.
+//! `Child`.
 
 use super::reaper::{Reaper, Waited};
 use super::{ChildStderr, ChildStdin, ChildStdout, orphans};
@@ -15,37 +15,52 @@ use std::task::{Context, Poll, ready};
 
 /// A child process that [`Command::spawn`](super::Command::spawn) has started.
 ///
-/// Dropping it does not end the process, unless [`kill_on_drop`](super::Command::kill_on_drop) says
-/// so; what becomes of it is told in the [module](super#children-that-nobody-waits-for).
+/// Dropping it does not end the process, unless [`kill_on_drop`](super::Command::kill_on_drop) is
+/// set; see the [module documentation](super#dropped-children).
+///
+/// # Examples
+///
+/// ```
+/// use heist::process::Command;
+///
+/// # #[heist::main]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut child = Command::new("true").spawn()?;
+/// assert!(child.id().is_some());
+/// assert!(child.wait().await?.success());
+/// assert_eq!(child.id(), None);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Child {
     process: Process,
-    /// Our end of its standard input, if that is [piped](std::process::Stdio::piped). Take it out
-    /// to keep it open beside [`wait`](Self::wait).
+    /// This end of the child's standard input, if it is [piped](std::process::Stdio::piped). Take
+    /// it out to keep it open during [`wait`](Self::wait).
     pub stdin: Option<ChildStdin>,
-    /// Our end of its standard output, if that is piped.
+    /// This end of the child's standard output, if it is piped.
     pub stdout: Option<ChildStdout>,
-    /// Our end of its standard error, if that is piped.
+    /// This end of the child's standard error, if it is piped.
     pub stderr: Option<ChildStderr>,
 }
 
 #[derive(Debug)]
 enum Process {
-    /// As far as we know.
+    /// As far as is known.
     Runs(Running),
     Exited(ExitStatus),
 }
 
-/// Somebody waits for it whatever happens.
+/// A process that is waited for even if its `Child` is dropped.
 struct Running {
-    /// `None` while it is dropped, and only then.
+    /// `None` only during the drop.
     reaper: Option<Reaper>,
     kill_on_drop: bool,
 }
 
 impl Child {
-    /// For a process that was just started. If the runtime cannot wait for it or use its pipes it
-    /// is killed, as its starter is told that there is none.
+    /// Makes a `Child` of a process that was just started. If the runtime cannot wait for it or use
+    /// its pipes, the process is killed, because the caller gets an error.
     pub(super) fn new(
         mut child: std::process::Child,
         reactors: &Arc<Reactors>,
@@ -67,8 +82,8 @@ impl Child {
         Ok(Child { process: Process::Runs(running), stdin, stdout, stderr })
     }
 
-    /// Its number in the system; `None` once [`wait`](Self::wait) or [`try_wait`](Self::try_wait)
-    /// has told that it has exited, for then the number may be another's.
+    /// Returns the process id, or `None` if the process is known to have exited, because the id may
+    /// then belong to another process.
     pub fn id(&self) -> Option<u32> {
         match &self.process {
             Process::Runs(running) => running.reaper.as_ref().map(Reaper::id),
@@ -76,16 +91,33 @@ impl Child {
         }
     }
 
-    /// Waits until it has exited. Our end of its standard input is closed first, if it was not
-    /// taken out: it may wait for more. Once it is told the status stays the same.
+    /// Waits until the process has exited, and returns its status. Later calls return the same
+    /// status.
     ///
-    /// May be dropped at any time, and called again.
+    /// This closes [`stdin`](Self::stdin) first, unless it was taken out, because the child may
+    /// wait for the end of its input. A child that writes more to a pipe than fits into it does not
+    /// exit until the pipe is read; see [`wait_with_output`](Self::wait_with_output).
     ///
-    /// A child whose output is piped, and that writes more than fits into the pipe, does not exit
-    /// until somebody reads it: see [`wait_with_output`](Self::wait_with_output).
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: it can be dropped at any time and called again.
     ///
     /// # Errors
-    /// If somebody else has waited for it, so that its status is lost.
+    ///
+    /// Returns an error if other code has waited for the process, so that its status is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn()?;
+    /// assert_eq!(child.wait().await?.code(), Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         poll_fn(|cx| self.poll_wait(cx)).await
@@ -104,14 +136,18 @@ impl Child {
         Poll::Ready(status)
     }
 
-    /// Its status, if it has exited.
+    /// Returns the status of the process if it has exited, without waiting.
     ///
     /// # Errors
-    /// If somebody else has waited for it.
+    ///
+    /// Returns an error if other code has waited for the process.
+    ///
+    /// # Examples
     ///
     /// ```
-    /// # use heist::process::Command;
-    /// # use std::process::Stdio;
+    /// use heist::process::Command;
+    /// use std::process::Stdio;
+    ///
     /// # #[heist::main]
     /// # async fn main() -> std::io::Result<()> {
     /// let mut cat = Command::new("cat").stdin(Stdio::piped()).spawn()?;
@@ -132,10 +168,12 @@ impl Child {
         Ok(status)
     }
 
-    /// Sends it `SIGKILL`, without waiting for its end. Does nothing if it is known to have exited.
+    /// Sends `SIGKILL` to the process, without waiting for its end. Does nothing if the process is
+    /// known to have exited.
     ///
     /// # Errors
-    /// If the system refuses.
+    ///
+    /// Returns an error if the system call fails.
     pub fn start_kill(&mut self) -> io::Result<()> {
         match &mut self.process {
             Process::Runs(running) => running.reaper().kill(),
@@ -143,11 +181,22 @@ impl Child {
         }
     }
 
-    /// Kills it, and waits for its end.
+    /// Kills the process and waits for its end.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the signal has been sent, and [`wait`](Self::wait) can be called.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors like [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    ///
+    /// # Examples
     ///
     /// ```
-    /// # use heist::process::Command;
-    /// # use std::os::unix::process::ExitStatusExt;
+    /// use heist::process::Command;
+    /// use std::os::unix::process::ExitStatusExt;
+    ///
     /// # #[heist::main]
     /// # async fn main() -> std::io::Result<()> {
     /// let mut sleep = Command::new("sleep").arg("1000").spawn()?;
@@ -156,24 +205,27 @@ impl Child {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Errors
-    /// Those of [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
         self.wait().await?;
         Ok(())
     }
 
-    /// Waits for its end while reading what it writes to standard output and standard error, as far
-    /// as they are piped. Our end of its standard input is closed first, if it was not taken out.
+    /// Waits until the process has exited, and collects its output as far as that is piped.
+    ///
+    /// This closes [`stdin`](Self::stdin) first, unless it was taken out.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is not cancel safe: if the future is dropped, the output read so far is lost.
     ///
     /// # Errors
-    /// Those of [`wait`](Self::wait), and those of reading.
+    ///
+    /// Returns errors like [`wait`](Self::wait), and errors of reading the pipes.
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (mut stdout, mut stderr) = (self.stdout.take(), self.stderr.take());
-        // The pipes are kept until all is done: a child that writes on after one of them has failed
-        // would be ended by SIGPIPE, and would seem to have gone wrong by itself.
+        // The pipes are kept until the end: if one of them failed and were closed, a child that
+        // continues to write would be ended by SIGPIPE, as if the fault were its own.
         let (status, stdout, stderr) = crate::tokio_parts::try_join!(
             self.wait(),
             read_all(&mut stdout),
@@ -203,7 +255,7 @@ impl Running {
                 Waited::Lost(error) => return Poll::Ready(Err(error)),
                 Waited::NoNews(error) => error,
             };
-            // Its runtime is gone, but perhaps it is awaited in another.
+            // Its runtime has been shut down, but it may be awaited in another.
             let here = Handle::try_current().ok().and_then(|handle| handle.reactors_if_io());
             match here.filter(|here| is_rt_shutdown_err(&error) && !self.reaper().is_in(here)) {
                 Some(here) => self.reaper().move_to(&here)?,

@@ -1,4 +1,4 @@
-//! What to start, and how.
+//! `Command`.
 
 use super::{Child, orphans};
 use crate::env::turns;
@@ -10,7 +10,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
 
-/// Starts processes. Built as [`std::process::Command`] is, with the same meaning.
+/// Starts processes, like [`std::process::Command`].
+///
+/// # Examples
 ///
 /// ```
 /// use heist::process::Command;
@@ -29,23 +31,26 @@ pub struct Command {
 }
 
 impl Command {
-    /// For `program`, which is looked for in `PATH` unless it has a slash in it. Without arguments;
-    /// with the environment, working directory and standard streams of this process.
+    /// Creates a command for `program`, which is searched for in `PATH` unless it contains a slash.
+    ///
+    /// It has no arguments, and inherits the environment, working directory and standard streams of
+    /// this process.
     pub fn new<S: AsRef<OsStr>>(program: S) -> Command {
         Command::from(std::process::Command::new(program))
     }
 
-    /// The command of the standard library that this one is made of.
+    /// Returns the underlying command of the standard library.
     pub fn as_std(&self) -> &std::process::Command {
         &self.std
     }
 
-    /// The same, to be changed.
+    /// Returns a mutable reference to the underlying command of the standard library.
     pub fn as_std_mut(&mut self) -> &mut std::process::Command {
         &mut self.std
     }
 
-    /// The same. What [`kill_on_drop`](Self::kill_on_drop) says is forgotten.
+    /// Converts into a command of the standard library. [`kill_on_drop`](Self::kill_on_drop) is
+    /// lost.
     pub fn into_std(self) -> std::process::Command {
         self.std
     }
@@ -56,7 +61,7 @@ impl Command {
         self
     }
 
-    /// Adds arguments.
+    /// Adds several arguments.
     pub fn args<I, S>(&mut self, args: I) -> &mut Command
     where
         I: IntoIterator<Item = S>,
@@ -66,7 +71,7 @@ impl Command {
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     pub fn env<K, V>(&mut self, key: K, val: V) -> &mut Command
     where
         K: AsRef<OsStr>,
@@ -76,7 +81,7 @@ impl Command {
         self
     }
 
-    /// Sets variables of the environment.
+    /// Sets several environment variables.
     pub fn envs<I, K, V>(&mut self, vars: I) -> &mut Command
     where
         I: IntoIterator<Item = (K, V)>,
@@ -87,88 +92,110 @@ impl Command {
         self
     }
 
-    /// Leaves out a variable of this process's environment.
+    /// Removes an environment variable.
     pub fn env_remove<K: AsRef<OsStr>>(&mut self, key: K) -> &mut Command {
         self.std.env_remove(key);
         self
     }
 
-    /// Leaves out all of them.
+    /// Removes all environment variables.
     pub fn env_clear(&mut self) -> &mut Command {
         self.std.env_clear();
         self
     }
 
-    /// Where it works. Give the program an absolute path then: which directory a relative one
-    /// starts from is not promised.
+    /// Sets the working directory.
+    ///
+    /// Use an absolute path for the program then: it is unspecified from which directory a relative
+    /// path starts.
     pub fn current_dir<P: AsRef<Path>>(&mut self, dir: P) -> &mut Command {
         self.std.current_dir(dir);
         self
     }
 
-    /// Its standard input. That of this process by default, also for [`output`](Self::output).
+    /// Sets the standard input. By default it is inherited, also for [`output`](Self::output).
     pub fn stdin<T: Into<Stdio>>(&mut self, cfg: T) -> &mut Command {
         self.std.stdin(cfg);
         self
     }
 
-    /// Its standard output. That of this process by default; piped for [`output`](Self::output).
+    /// Sets the standard output. By default it is inherited, and piped for
+    /// [`output`](Self::output).
     pub fn stdout<T: Into<Stdio>>(&mut self, cfg: T) -> &mut Command {
         self.std.stdout(cfg);
         self
     }
 
-    /// Its standard error. That of this process by default; piped for [`output`](Self::output).
+    /// Sets the standard error. By default it is inherited, and piped for [`output`](Self::output).
     pub fn stderr<T: Into<Stdio>>(&mut self, cfg: T) -> &mut Command {
         self.std.stderr(cfg);
         self
     }
 
-    /// Whether the process is killed when its [`Child`] is dropped, or the future of
-    /// [`status`](Self::status) or [`output`](Self::output). Not by default. In either case nobody
-    /// needs to wait for it, see the [module](super#children-that-nobody-waits-for).
+    /// Sets whether the process is killed when its [`Child`], or the future of
+    /// [`status`](Self::status) or [`output`](Self::output), is dropped. The default is `false`.
+    ///
+    /// In both cases the process is waited for in the background; see the
+    /// [module documentation](super#dropped-children).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn()?;
+    /// drop(child); // ends the process
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn kill_on_drop(&mut self, kill_on_drop: bool) -> &mut Command {
         self.kill_on_drop = kill_on_drop;
         self
     }
 
-    /// What [`kill_on_drop`](Self::kill_on_drop) says.
+    /// Returns whether the process is killed on drop; see [`kill_on_drop`](Self::kill_on_drop).
     pub fn get_kill_on_drop(&self) -> bool {
         self.kill_on_drop
     }
 
-    /// The user it runs as.
+    /// Sets the user id of the process.
     pub fn uid(&mut self, id: u32) -> &mut Command {
         self.std.uid(id);
         self
     }
 
-    /// The group it runs as.
+    /// Sets the group id of the process.
     pub fn gid(&mut self, id: u32) -> &mut Command {
         self.std.gid(id);
         self
     }
 
-    /// What the program is told to be its name.
+    /// Sets the first element of the argument list, which is usually the program's name.
     pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Command {
         self.std.arg0(arg);
         self
     }
 
-    /// The process group that it joins; 0 for one of its own. Ctrl-C reaches only the group in the
-    /// foreground, so a child in another is not interrupted with its parent.
+    /// Sets the process group of the process; 0 creates a new one.
+    ///
+    /// Ctrl-C reaches only the foreground group, so a child in another group is not interrupted
+    /// with its parent.
     pub fn process_group(&mut self, pgroup: i32) -> &mut Command {
         self.std.process_group(pgroup);
         self
     }
 
-    /// Calls `f` in the child, after it was forked and before the program begins. If it fails, so
-    /// does [`spawn`](Self::spawn).
+    /// Calls `f` in the child after the fork and before the program starts. If `f` fails, so does
+    /// [`spawn`](Self::spawn).
     ///
     /// # Safety
-    /// The child has one thread, and whatever locks others held at the time of the fork are held
-    /// for ever. So `f` may do only what a signal handler may: it must not allocate, nor use
-    /// anything of this crate. See [`std`](std::os::unix::process::CommandExt::pre_exec).
+    ///
+    /// The child has only one thread, and locks that other threads held at the time of the fork are
+    /// never released. `f` may therefore do only what a signal handler may do: it must not
+    /// allocate, nor use anything of this crate. See
+    /// [`std`](std::os::unix::process::CommandExt::pre_exec).
     pub unsafe fn pre_exec<F>(&mut self, f: F) -> &mut Command
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
@@ -181,12 +208,29 @@ impl Command {
     /// Starts the process.
     ///
     /// # Errors
-    /// If there is no such program, or the system refuses. Then nothing has been started, or it has
-    /// been killed.
+    ///
+    /// Returns an error if there is no such program, or if a system call fails. Then no process
+    /// remains.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut child = Command::new("true").spawn()?;
+    /// assert!(child.wait().await?.success());
+    /// let error = Command::new("/no/such/program").spawn().unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If it is called outside of a runtime, or in one without I/O (see
-    /// [`Builder::enable_io`](crate::runtime::Builder::enable_io)). Nothing is started then.
+    ///
+    /// Panics, before it starts a process, if the calling thread is in no runtime or if its runtime
+    /// has no I/O; see [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn spawn(&mut self) -> io::Result<Child> {
         self.spawn_for("Command::spawn")
@@ -196,38 +240,59 @@ impl Command {
     fn spawn_for(&mut self, api: &str) -> io::Result<Child> {
         let reactors = Handle::current_for(api).reactors_for_io(api);
         orphans::take_in(&reactors);
-        // It would inherit those of who starts it.
+        // The child inherits the time slice of this thread.
         turns::lengthen();
         Child::new(self.std.spawn()?, &reactors, self.kill_on_drop)
     }
 
-    /// Starts the process, and waits for its end. It is started at once, not when the future is
-    /// first polled. Pipes, if there are any, are closed.
+    /// Starts the process and waits for its end. Its pipes, if there are any, are closed.
+    ///
+    /// The process is started immediately, not when the future is first polled.
     ///
     /// # Errors
-    /// Those of [`spawn`](Self::spawn) and of [`wait`](Child::wait).
+    ///
+    /// Returns errors like [`spawn`](Self::spawn) and [`wait`](Child::wait).
     ///
     /// # Panics
-    /// As [`spawn`](Self::spawn).
+    ///
+    /// Panics like [`spawn`](Self::spawn).
     #[track_caller]
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + use<> {
         let child = self.spawn_for("Command::status");
         async {
             let mut child = child?;
-            // Else it might wait for us to read or to write.
+            // Otherwise the child might wait for this end to read or write.
             (child.stdin, child.stdout, child.stderr) = (None, None, None);
             child.wait().await
         }
     }
 
-    /// Starts the process, and waits for its end and for what it writes. It is started at once, not
-    /// when the future is first polled. Standard output and standard error are piped from now on.
+    /// Starts the process, waits for its end and collects its output.
+    ///
+    /// The process is started immediately, not when the future is first polled. This sets standard
+    /// output and standard error to piped.
     ///
     /// # Errors
-    /// Those of [`spawn`](Self::spawn) and of [`wait_with_output`](Child::wait_with_output).
+    ///
+    /// Returns errors like [`spawn`](Self::spawn) and
+    /// [`wait_with_output`](Child::wait_with_output).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("sh").args(["-c", "echo out; echo err >&2"]).output().await?;
+    /// assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// As [`spawn`](Self::spawn).
+    ///
+    /// Panics like [`spawn`](Self::spawn).
     #[track_caller]
     pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + use<> {
         self.std.stdout(Stdio::piped());

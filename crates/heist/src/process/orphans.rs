@@ -1,8 +1,8 @@
-//! Processes whose `Child` was dropped before they exited: somebody has to wait for them, else they
-//! stay as zombies.
+//! Processes whose `Child` was dropped before they exited. They must be waited for, or they remain
+//! as zombies.
 //!
-//! The runtime where a process was started does, by an errand a process. If it is shut down the
-//! process becomes a foundling, and the next runtime that starts a process takes it in.
+//! The runtime in which a process was started waits for it, with an [`Errand`]. If that runtime is
+//! shut down, the process becomes an orphan, and the next runtime that starts a process adopts it.
 
 use super::reaper::{Reaper, Waited};
 use crate::reactor::{Errand, Reactors};
@@ -10,7 +10,7 @@ use std::future::poll_fn;
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Those whom no runtime waits for.
+/// Processes for which no runtime waits.
 static FOUNDLINGS: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
 /// Waits for a process in the background.
@@ -21,19 +21,19 @@ pub(super) fn adopt(reaper: Reaper) {
             Some(reaper) => poll_fn(|cx| reaper.poll_wait(cx)).await,
             None => return,
         };
-        // Where the status cannot be known there is no zombie either.
+        // If the status is lost, there is no zombie either.
         if let Waited::Exited(_) | Waited::Lost(_) = waited {
             drop(ward.0.take());
         }
     });
 }
 
-/// For a process that nobody can be told about.
+/// Leaves a process to the next runtime that starts one.
 pub(super) fn abandon(child: Child) {
     FOUNDLINGS.lock().unwrap_or_else(PoisonError::into_inner).push(child);
 }
 
-/// The runtime of `reactors` takes in those whom none waits for.
+/// Has the runtime of `reactors` wait for all orphans.
 pub(super) fn take_in(reactors: &Arc<Reactors>) {
     let foundlings =
         std::mem::take(&mut *FOUNDLINGS.lock().unwrap_or_else(PoisonError::into_inner));
@@ -47,7 +47,7 @@ pub(super) fn take_in(reactors: &Arc<Reactors>) {
     }
 }
 
-/// Becomes a foundling if nobody waits any more.
+/// Becomes an orphan again if it is dropped.
 struct Ward(Option<Reaper>);
 
 impl Drop for Ward {

@@ -10,28 +10,28 @@ use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// A process that has not been waited for, and what tells that it has exited.
+/// A process that has not been waited for, and what reports its exit.
 pub(super) struct Reaper {
     child: Child,
     news: News,
 }
 
-/// What tells that the process may have exited.
+/// What reports that the process may have exited.
 enum News {
     /// A descriptor that becomes readable.
     Pidfd(Evented<OwnedFd>),
-    /// The exit of any child: each time it is asked whether it was this one. For systems without
-    /// the other, for sandboxes that forbid it, and for processes that are traced.
+    /// `SIGCHLD`, which reports the exit of any child, so that each time this one must be checked.
+    /// For systems without pidfds, sandboxes that forbid them, and processes that are traced.
     Sigchld(Signal),
 }
 
-/// How waiting has ended.
+/// The result of waiting.
 pub(super) enum Waited {
     /// It has exited.
     Exited(ExitStatus),
-    /// Nobody will ever know: somebody else has waited for it.
+    /// The status is lost, because other code has waited for the process.
     Lost(io::Error),
-    /// The runtime tells no news any more, most likely because it was shut down; see
+    /// The runtime reports nothing any more, probably because it was shut down; see
     /// [`Reaper::move_to`].
     NoNews(io::Error),
 }
@@ -43,20 +43,19 @@ impl News {
                 let reactors = Arc::clone(reactors);
                 Ok(News::Pidfd(Evented::new(reactors, pidfd, Interest::READABLE)))
             }
-            // For whatever reason. If that is a lack of descriptors, the other way may need none.
+            // For any reason. If descriptors are lacking, SIGCHLD may need none.
             Err(_) => News::sigchld(reactors),
         }
     }
 
-    /// Told in every runtime that waits for signals, so this one may be shut down.
+    /// Reported in every runtime that waits for signals, so this one may be shut down.
     fn sigchld(reactors: &Arc<Reactors>) -> io::Result<News> {
         Ok(News::Sigchld(listen(SignalKind::child(), reactors)?))
     }
 }
 
 impl Reaper {
-    /// Waits for `child` in the runtime of `reactors`. If that is not possible, the child comes
-    /// back.
+    /// Waits for `child` in the runtime of `reactors`. Returns the child if that is not possible.
     pub(super) fn new(child: Child, reactors: &Arc<Reactors>) -> Result<Self, (Child, io::Error)> {
         match News::new(&child, reactors) {
             Ok(news) => Ok(Reaper { child, news }),
@@ -80,7 +79,7 @@ impl Reaper {
         self.child
     }
 
-    /// Waits for it in another runtime from now on.
+    /// Waits in another runtime from now on.
     pub(super) fn move_to(&mut self, reactors: &Arc<Reactors>) -> io::Result<()> {
         self.news = News::new(&self.child, reactors)?;
         Ok(())
@@ -107,20 +106,20 @@ impl Reaper {
                         pidfd.clear_ready(event);
                         continue;
                     }
-                    // Perhaps just now.
+                    // It may have exited since it was asked.
                     if let Some(waited) = ask(&mut self.child) {
                         return Poll::Ready(waited);
                     }
-                    // Somebody else traces it, and is told first. When it is our turn the
-                    // descriptor says nothing more.
+                    // Another process traces it, and is told first. The descriptor reports nothing
+                    // when it is our turn.
                     match News::sigchld(pidfd.reactors()) {
                         Ok(news) => self.news = news,
                         Err(error) => return Poll::Ready(Waited::NoNews(error)),
                     }
                 }
                 News::Sigchld(signal) => {
-                    // The waker is left before the process is asked, so that an exit is seen by one
-                    // of both.
+                    // The waker is registered before the process is asked, so that one of the two
+                    // sees the exit.
                     let is_told = signal.poll_recv(cx).is_ready();
                     if let Some(waited) = ask(&mut self.child) {
                         return Poll::Ready(waited);

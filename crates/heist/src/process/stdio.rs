@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Our end of a pipe. It does not block; the child's end, which is another file, does.
+/// This end of a pipe. It is non-blocking; the child's end, which is another file, is blocking.
 struct Pipe(Evented<File>);
 
 impl Pipe {
@@ -21,7 +21,7 @@ impl Pipe {
         Ok(Pipe(Evented::new(Arc::clone(reactors), File::from(end), interest)))
     }
 
-    /// It blocks again: that is what another process expects of its standard streams.
+    /// Makes it blocking again, as other processes expect of their standard streams.
     fn into_owned_fd(self) -> io::Result<OwnedFd> {
         let end = OwnedFd::from(self.0.into_inner()?);
         rustix::io::ioctl_fionbio(&end, false)?;
@@ -37,14 +37,16 @@ macro_rules! pipe {
         }
 
         impl $name {
-            /// Makes it asynchronous.
+            /// Converts a pipe of the standard library.
             ///
             /// # Errors
-            /// If the system refuses.
+            ///
+            /// Returns an error if a system call fails.
             ///
             /// # Panics
-            /// If it is called outside of a runtime, or in one without I/O (see
-            /// [`Builder::enable_io`](crate::runtime::Builder::enable_io)).
+            ///
+            /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+            /// [`enable_io`](crate::runtime::Builder::enable_io).
             #[track_caller]
             pub fn from_std(inner: std::process::$name) -> io::Result<Self> {
                 const API: &str = concat!(stringify!($name), "::from_std");
@@ -58,10 +60,11 @@ macro_rules! pipe {
                 Ok($name { pipe: Pipe::new(inner.into(), $interest, reactors)? })
             }
 
-            /// The descriptor, which blocks from now on.
+            /// Converts into a descriptor, which is made blocking.
             ///
             /// # Errors
-            /// If the system refuses.
+            ///
+            /// Returns an error if a system call fails.
             pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
                 self.pipe.into_owned_fd()
             }
@@ -79,7 +82,7 @@ macro_rules! pipe {
             }
         }
 
-        /// For a pipe from one child to another.
+        /// Connects this end to another child.
         impl TryFrom<$name> for Stdio {
             type Error = io::Error;
 
@@ -97,15 +100,16 @@ macro_rules! pipe {
 }
 
 pipe! {
-    /// What is written here is a child's standard input. Dropping it is the end of that input;
-    /// `shutdown` alone is not.
+    /// The write end of a child's standard input. Dropping it ends that input; `shutdown` does not.
     ChildStdin, Interest::WRITABLE
 }
 
 pipe! {
-    /// A child's standard output.
+    /// The read end of a child's standard output.
     ///
-    /// What one child writes another can read, without anything passing through this process:
+    /// # Examples
+    ///
+    /// One child can read what another writes, without passing through this process:
     ///
     /// ```
     /// use heist::process::Command;
@@ -125,7 +129,7 @@ pipe! {
 }
 
 pipe! {
-    /// A child's standard error.
+    /// The read end of a child's standard error.
     ChildStderr, Interest::READABLE
 }
 

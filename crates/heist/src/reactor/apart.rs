@@ -1,7 +1,8 @@
-//! Sleeping beside a reactor that nobody waits for.
+//! Sleeping outside of a reactor that has no sources.
 //!
-//! To wake a thread that sleeps on a futex takes half as long as to wake one in a poller. So who would sleep in a reactor
-//! without sources sleeps on its seat's parker, and is nudged when the first source comes. The protocol is told in `README.md`.
+//! Waking a thread that sleeps on a futex takes half as long as waking one in a poller. Therefore a
+//! worker whose reactor has no sources sleeps on its seat's parker alone, and is woken when the
+//! first source is added. `README.md` specifies the protocol.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -10,7 +11,7 @@ use crate::canary;
 use crate::env::Parker;
 use heist_sync::{AtomicBool, Ordering, fence};
 
-/// The mark of who sleeps beside the reactor.
+/// The mark of a worker that sleeps outside of its reactor.
 pub(super) struct Apart {
     is_used: AtomicBool,
 }
@@ -21,16 +22,18 @@ impl Apart {
     }
 }
 
-/// For who sleeps.
+/// For the sleeping worker.
 impl Apart {
-    /// Whether it may sleep on its parker alone, as there is no source. Before it tells anybody that it has to be roused.
+    /// Whether the worker may sleep on its parker alone, because there are no sources. Called
+    /// before it announces its sleep.
     pub(super) fn lie_down(&self, has_sources: impl Fn() -> bool) -> bool {
         if has_sources() {
             return false;
         }
         self.is_used.store(true, Ordering::Relaxed);
         if !canary::APART_NO_SLEEPER_FENCE.sings() {
-            // SeqCst: pairs with the one in added_source(): one of us sees the other.
+            // SeqCst: pairs with the one in added_source(): either that sees the mark, or this sees
+            // the source.
             fence(Ordering::SeqCst);
         }
         if has_sources() && !canary::APART_NO_SECOND_LOOK.sings() {
@@ -40,18 +43,19 @@ impl Apart {
         true
     }
 
-    /// It sleeps there no more. A nudge that still comes ends its next sleep, for nothing.
+    /// Clears the mark. A wake-up that still arrives ends the next sleep early.
     pub(super) fn rise(&self) {
-        // Relaxed: before its next sleep it tells those who have to rouse it, with all that was before.
+        // Relaxed: published when the worker announces its next sleep.
         self.is_used.store(false, Ordering::Relaxed);
     }
 }
 
-/// For all others.
+/// For other threads.
 impl Apart {
-    /// Ends the sleep of who sleeps on `parker`; `false` if it sleeps in the reactor, or not at all.
+    /// Wakes the worker if it sleeps on `parker`. Returns `false` if it sleeps in the reactor or
+    /// not at all.
     pub(super) fn rouse(&self, parker: &Parker) -> bool {
-        // Relaxed: who knows that somebody has to be roused knows where, too.
+        // Relaxed: a thread that sees the sleep announced also sees the mark.
         let is_used = self.is_used.load(Ordering::Relaxed);
         if is_used {
             parker.nudge();
@@ -59,7 +63,7 @@ impl Apart {
         is_used
     }
 
-    /// There is a source. Who sleeps on `parker` has to look.
+    /// A source was added: wakes a worker that sleeps on `parker`, so that it checks.
     pub(super) fn added_source(&self, parker: &Parker) {
         if !canary::APART_NO_SOURCE_FENCE.sings() {
             // SeqCst: pairs with the one in lie_down().

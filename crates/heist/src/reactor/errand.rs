@@ -1,23 +1,23 @@
-//! What has to be done when something happens, and is too little for a task.
+//! Reactions to events that are too small for a task.
 //!
-//! The reader of signals and whoever waits for orphaned processes must work in every runtime,
-//! whatever its workers do: a task of theirs would be counted, could be pinned to a worker that is
-//! stuck, and would end without a word at shutdown.
+//! The reader of signals, and what waits for orphaned processes, must work in every runtime,
+//! regardless of its workers. A task would be counted, could be pinned to a stuck worker, and would
+//! be dropped silently at shutdown.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A future that is polled by whoever wakes it, there and then; for a source of I/O that is the
-/// thread that polls its reactor. So it must be short, and must not block. It lives as long as
-/// somebody holds its waker, and is dropped when it ends.
+/// A future that is polled by the thread that wakes it; for a source of I/O, that is the thread
+/// that polls its reactor. It must be short and must not block. It lives as long as its waker, and
+/// is dropped when it completes.
 pub(crate) struct Errand(Mutex<State>);
 
 enum State {
-    /// Nobody polls it.
+    /// No thread polls it.
     Waits(Pin<Box<dyn Future<Output = ()> + Send>>),
-    /// A thread polls it, and has been woken meanwhile or not.
+    /// A thread polls it. It may have been woken meanwhile.
     Runs {
         is_woken: bool,
     },
@@ -35,7 +35,7 @@ impl Errand {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The future, for whoever is to poll it.
+    /// Takes the future in order to poll it.
     fn take(&self) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
         self.change(|state| match std::mem::replace(state, State::Runs { is_woken: true }) {
             State::Waits(future) => {
@@ -60,7 +60,7 @@ impl Wake for Errand {
                 self.change(|state| *state = State::Ended);
                 return;
             }
-            // A wake-up that came during the poll is for this thread.
+            // This thread handles wake-ups that came during the poll.
             let again = self.change(|state| match state {
                 State::Runs { is_woken: true } => {
                     *state = State::Runs { is_woken: false };

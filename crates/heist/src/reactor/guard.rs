@@ -1,8 +1,8 @@
-//! The guard: who waits in the place of those that have left their seats.
+//! The guard, which watches the reactors of vacant seats.
 //!
-//! A worker that steps aside, or is robbed, leaves a seat behind on which nobody sits until there is
-//! work; and work is what its reactor may bring (L3). So the reactors of such seats are looked at by
-//! sysmon, which sleeps in a poller of pollers. The protocol is told in `README.md`.
+//! A worker that steps aside or is robbed leaves a vacant seat until there is work, and its reactor
+//! may bring work (L3). Therefore sysmon polls the reactors of such seats, and sleeps in a poller
+//! that watches their pollers. `README.md` specifies the protocol.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -19,7 +19,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 use vigil::Vigil;
 
-/// How long the guard sleeps where the barrier is not to be had, so that it may have missed something. Guessed.
+/// How long the guard sleeps where the process-wide barrier is not available, so that it may have
+/// missed something. Guessed.
 const SHORT: Duration = Duration::from_millis(10);
 
 pub(super) struct Guard {
@@ -38,24 +39,26 @@ impl Guard {
     }
 }
 
-/// For workers, and for those that register something.
+/// For workers, and for threads that register something.
 impl Reactors {
-    /// Somebody has left this seat; `is_vacant` tells what is so now. [`entrust`](Self::entrust) must follow.
+    /// A worker has left this seat; `is_vacant` returns the current state.
+    /// [`entrust`](Self::entrust) must follow.
     pub(crate) fn leave(&self, seat: usize, is_vacant: impl Fn() -> bool) {
         self[seat].post.settle(is_vacant, |is_left| {
             if !is_left {
                 self.ignore(seat);
             }
         });
-        // If it cannot be had the guard does not have it either: it never sleeps for long, and looks by itself.
+        // If the barrier is not available, the guard does not have it either, and never sleeps for
+        // long.
         let _ = self.barrier.heavy();
     }
 
-    /// Somebody has sat down on this seat; `is_vacant` tells what is so now.
+    /// A worker has taken this seat; `is_vacant` returns the current state.
     pub(crate) fn attend(&self, seat: usize, is_vacant: impl Fn() -> bool) {
         self[seat].post.settle(is_vacant, |is_left| match is_left {
             false => self.ignore(seat),
-            // It was lost at once, and who took it may have seen our mark.
+            // The seat was lost again at once, and the thread that took it may have seen the mark.
             true => {
                 // As in leave().
                 let _ = self.barrier.heavy();
@@ -64,7 +67,8 @@ impl Reactors {
         });
     }
 
-    /// Behind the barrier of [`leave`](Self::leave): if nobody sits there, the guard sees to what there is to wait for.
+    /// Has the guard watch the reactor if the seat is vacant. Called after the barrier of
+    /// [`leave`](Self::leave).
     pub(crate) fn entrust(&self, seat: usize) {
         if self[seat].post.is_left() {
             self.watch_sources(seat);
@@ -89,7 +93,7 @@ impl Reactors {
         self.end_long_vigil();
     }
 
-    /// Something was added; the barrier is behind us.
+    /// Ends a long sleep of the guard because something was added. Called after a barrier.
     #[inline]
     fn end_long_vigil(&self) {
         if let Some(guard) = self.guard.as_ref().filter(|guard| guard.vigil.is_for_anything()) {
@@ -97,8 +101,8 @@ impl Reactors {
         }
     }
 
-    /// What comes to the sources ends the guard's sleep. Where there are none the poller is not watched: its bell
-    /// may have rung, and a look at timers alone does not hear it.
+    /// Has events of the sources end the guard's sleep. Without sources the poller is not watched,
+    /// because its bell may have rung, and a check of the timers does not consume that.
     fn watch_sources(&self, seat: usize) {
         let reactor = &self[seat];
         if let Some(guard) = self.guard.as_ref().filter(|_| reactor.sources.len() > 0) {
@@ -107,8 +111,8 @@ impl Reactors {
         }
     }
 
-    /// The guard sleeps no longer than until the next one. It is roused by its own bell: that of the reactor
-    /// may be heard by somebody else, who looks.
+    /// Makes sure that the guard sleeps no longer than until the next timer. It is woken by its own
+    /// bell, because another thread may consume the reactor's.
     fn watch_timers(&self, seat: usize) {
         let next = self[seat].timers.next();
         if let Some(guard) = self.guard.as_ref().filter(|guard| guard.vigil.is_too_long_for(next)) {
@@ -126,8 +130,8 @@ impl Reactors {
 
 /// For sysmon.
 impl Reactors {
-    /// Looks at those whose seats are vacant, or left alone by who sits there, and at those that nobody has looked at for
-    /// so long.
+    /// Polls the reactors whose seats are vacant or neglected by their workers, and those that were
+    /// not polled for `limit`.
     pub(crate) fn turn_neglected(&self, limit: Duration, is_left_alone: impl Fn(usize) -> bool) {
         let now = self.clock.now();
         let is_neglected = |seat: &usize| {
@@ -137,8 +141,9 @@ impl Reactors {
         (0..self.len()).filter(is_neglected).for_each(|seat| _ = self[seat].turn());
     }
 
-    /// Sleeps until something comes to a reactor whose seat is vacant, or left alone by who sits there, it is roused, or so
-    /// much time has passed. It may wake up for nothing. `is_for_long`: not if there is a source or a timer anywhere, and no longer than until there is one.
+    /// Sleeps until there is an event for a reactor whose seat is vacant or neglected, until the
+    /// guard is woken, or until `limit` has passed. It may return early. With `is_for_long` it does
+    /// not sleep if there is any source or timer, and wakes up when one is added.
     pub(crate) fn stand_guard(
         &self,
         limit: Option<Duration>,
@@ -166,7 +171,7 @@ impl Reactors {
         guard.vigil.end();
     }
 
-    /// Whether there is a source or a timer anywhere.
+    /// Whether any reactor has a source or a timer.
     pub(crate) fn is_anything_waited_for(&self) -> bool {
         let is_in_use =
             |reactor: &Reactor| reactor.sources.len() > 0 || reactor.timers.next() < Time::NEVER;
@@ -179,7 +184,7 @@ impl Reactors {
         self.guard.as_ref().is_some_and(|guard| guard.vigil.is_long())
     }
 
-    /// Ends that sleep, or the next.
+    /// Ends the guard's current sleep or, if there is none, the next one.
     pub(crate) fn rouse_guard(&self) {
         self.guard.iter().for_each(|guard| guard.poller.wake());
     }

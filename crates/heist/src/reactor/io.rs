@@ -1,14 +1,14 @@
-//! I/O: what a file descriptor is ready for, and who waits for that. The protocol is told in
-//! `io/README.md`.
+//! I/O: the readiness of file descriptors, and the tasks that wait for it. `io/README.md` specifies
+//! the protocol.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | `ready` | what one waits for, and what there is |
-//! | `readiness` | the word of a source that says so |
-//! | `source` | that word, and those who wait |
+//! | `ready` | what a task waits for, and what a descriptor is ready for |
+//! | `readiness` | the readiness word of a source |
+//! | `source` | that word, and the waiting tasks |
 //! | `sources` | the sources that a reactor watches |
-//! | `registration` | which reactor that is |
-//! | `evented` | a descriptor with all this, for those who read and write |
+//! | `registration` | which reactor watches a source |
+//! | `evented` | a descriptor with its registration, for reading and writing |
 
 mod evented;
 #[cfg(all(test, loom))]
@@ -30,12 +30,12 @@ use super::Reactors;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// Which side of a source one waits for.
+/// The direction in which a task waits for a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Read,
     Write,
-    /// Reading datagrams: that nobody was there for one that was sent comes as an error alone.
+    /// Reading datagrams: an unreachable destination is reported as an error event only.
     Receive,
 }
 

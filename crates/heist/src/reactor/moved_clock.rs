@@ -1,4 +1,4 @@
-//! What a clock that is moved by hand brings.
+//! Firing timers after a stopped clock was moved.
 
 use super::{Reactors, TIMERS_PER_TURN, wake};
 

@@ -11,20 +11,20 @@ use std::time::Duration;
 
 pub(crate) struct Poller {
     epoll: OwnedFd,
-    /// Readable since the last [`wake`](Self::wake), and never read: each write is an edge of its own.
+    /// Readable since the first [`wake`](Self::wake), and never read: each write is a new edge.
     bell: OwnedFd,
 }
 
-/// The key of the bell. No source has it: the index in it is larger than any slab.
+/// The key of the bell. No source has it, because its index is larger than any slab.
 const BELL: u64 = u64::MAX;
 
-/// What one wait brings at most. Half a ring: what it wakes must not overflow the queue of the worker that
-/// harvests. The rest comes with the next wait.
+/// Number of events that one wait returns at most: half a ring, so that the woken tasks do not
+/// overflow the queue of the worker that polls. The rest is left to the next wait.
 const HARVEST: usize = 128;
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// What a wait has brought: keys, and what their sources are ready for.
+/// The events of a wait: keys, and what their sources are ready for.
 #[derive(Default)]
 pub(crate) struct Events {
     of_sources: Vec<(u64, Ready)>,
@@ -53,7 +53,7 @@ impl Events {
 
 impl Poller {
     /// # Errors
-    /// If the process has too many files open.
+    /// If the process has too many open files.
     pub(crate) fn new() -> io::Result<Self> {
         let poller = Poller {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
@@ -64,7 +64,7 @@ impl Poller {
         Ok(poller)
     }
 
-    /// From now on a wait brings each change of what `fd` is ready for, and first what it is now.
+    /// Adds a descriptor: waits then return its current readiness, and each change of it.
     pub(crate) fn add(&self, fd: BorrowedFd<'_>, key: u64, interest: Interest) -> io::Result<()> {
         let flags = flags(interest) | EventFlags::ET;
         Ok(epoll::add(&self.epoll, fd, EventData::new_u64(key), flags)?)
@@ -74,17 +74,18 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, fd)?)
     }
 
-    /// Ends the wait that is going on, or the next.
+    /// Ends the current wait or, if there is none, the next one.
     pub(crate) fn wake(&self) {
         let ring = || retry_on_intr(|| rustix::io::write(&self.bell, &1u64.to_ne_bytes()));
         if ring() == Err(Errno::AGAIN) {
-            // It has been rung 2⁶⁴ times. Reading starts it over.
+            // The counter has overflowed after 2⁶⁴ writes. Reading resets it.
             let _ = rustix::io::read(&self.bell, &mut [0; 8]);
             let _ = ring();
         }
     }
 
-    /// Waits for events, at most as long as `timeout`; may end without any. `false`: because of the timeout.
+    /// Waits for events, at most for `timeout`. Returns `false` after a timeout. There may be no
+    /// events in other cases too.
     pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> bool {
         self.try_wait(events, timeout).unwrap_or_else(|error| {
             unreachable!("a poller that could be waited for once always can: {error}")
@@ -93,11 +94,11 @@ impl Poller {
 
     fn try_wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<bool> {
         events.clear();
-        // What no Timespec holds is for ever.
+        // A timeout that is too long for a Timespec is infinite.
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         let timeout = match timeout {
             Some(limit) if limit != NO_TIME => {
-                // epoll counts milliseconds; this wait does not.
+                // The timeout of epoll is in milliseconds; that of poll is more precise.
                 let mut epoll = [PollFd::new(&self.epoll, PollFlags::IN)];
                 match poll(&mut epoll, Some(&limit)) {
                     Ok(0) => return Ok(false),
@@ -123,14 +124,14 @@ impl Poller {
     }
 }
 
-/// A poller that waits for others.
+/// A poller that watches other pollers.
 impl Poller {
-    /// `other` can be watched from now on.
+    /// Prepares for watching `other`.
     pub(super) fn add_other(&self, other: &Poller, key: u64) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, &other.epoll, EventData::new_u64(key), EventFlags::ONESHOT)?)
     }
 
-    /// A wait ends when `other` has events, or if it has some; once.
+    /// Has the next event of `other`, or a pending one, end a wait once.
     pub(super) fn watch_other(&self, other: &Poller, key: u64) {
         self.modify(other, key, EventFlags::IN | EventFlags::ONESHOT);
     }

@@ -1,10 +1,10 @@
-//! The error of what needs a reactor that is gone with its runtime.
+//! The error of operations whose runtime has been shut down.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// What a resource returns whose runtime has been shut down.
+/// The error of a resource whose runtime has been shut down.
 #[derive(Debug)]
 pub(crate) struct ShutDown;
 

@@ -1,5 +1,5 @@
-//! The timers of one reactor. Any thread registers them and any thread may fire those that are due. How it
-//! works, and why nothing here is ever linear, is told in `timers/README.md`.
+//! The timers of one reactor. Any thread may register timers, and fire those that are due.
+//! `timers/README.md` specifies how it works, and why no operation takes linear time.
 
 mod clock;
 mod slot;
@@ -23,29 +23,30 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// How many dead entries are dropped before a sleep that they would cut short. Guessed: whoever goes to sleep
-/// has a microsecond.
+/// Number of dead entries that are dropped before a sleep that they would cut short. Guessed: a
+/// thread that goes to sleep has a microsecond.
 const TRIMMED: usize = 64;
 
 pub(crate) struct Timers {
-    /// None once they are closed.
+    /// `None` once the timers are closed.
     wheel: Mutex<Option<Wheel>>,
-    /// When the next timer may be due, to be read without the lock. Written with it.
+    /// When the next timer may be due. Written with the lock, and read without.
     next: AtomicU64,
-    /// Until when somebody sleeps in this reactor, if nothing else happens; 0 if nobody does, or is being
-    /// roused. Set with the lock.
+    /// Until when a thread sleeps in this reactor; 0 if none does, or if it is being woken. Set
+    /// with the lock.
     asleep_until: AtomicU64,
 }
 
-/// What has become of a timer that was to be registered.
+/// The result of registering a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Registered {
-    /// It will fire. `rouse`: somebody sleeps in this reactor, and longer than that. He must be woken.
+    /// It will fire. If `rouse`, a thread sleeps in this reactor beyond the deadline and must be
+    /// woken.
     Waiting { rouse: bool },
     /// Its deadline has passed: it is not registered.
     Elapsed,
-    /// The runtime goes down: it is not registered.
+    /// The runtime is being shut down: it is not registered.
     Closed,
 }
 
@@ -58,7 +59,7 @@ impl Timers {
         }
     }
 
-    /// Has `timer` fire at `deadline`. Where it was registered before it does not count any more.
+    /// Registers `timer` for `deadline`. An earlier registration is void.
     pub(crate) fn register(
         &self,
         timer: &Arc<Timer>,
@@ -68,7 +69,7 @@ impl Timers {
         self.enter(&mut self.lock(), timer, deadline, entry)
     }
 
-    /// Has a timer that is new to everybody fire at `deadline`, and call `waker`.
+    /// Creates and registers a timer that calls `waker` at `deadline`.
     pub(crate) fn register_new(&self, waker: Waker, deadline: Time) -> (Arc<Timer>, Registered) {
         let mut wheel = self.lock();
         let timer = Timer::entered(waker, deadline);
@@ -103,8 +104,8 @@ impl Timers {
         Registered::Waiting { rouse }
     }
 
-    /// Fires at most `limit` timers that are due at `now`. Their wakers must be called when no lock is held any
-    /// more. Returns whether there may be more that are due.
+    /// Fires at most `limit` timers that are due at `now`. The caller must call their wakers
+    /// without holding a lock. Returns whether there may be more that are due.
     pub(crate) fn advance(&self, now: Time, limit: usize, wakers: &mut Vec<Waker>) -> bool {
         let mut wheel = self.lock();
         let Some(open) = &mut *wheel else { return false };
@@ -113,14 +114,14 @@ impl Timers {
         more
     }
 
-    /// When the next timer may be due, as seen without the lock; [`Time::NEVER`] if there is none. May be too
-    /// early, if timers were cancelled or moved, and is too late only for what is being registered.
+    /// When the next timer may be due, or [`Time::NEVER`]. Without the lock it may be too early, if
+    /// timers were cancelled or moved, and too late only for timers that are being registered.
     pub(crate) fn next(&self) -> Time {
         Time::from_nanos(self.next.load(Ordering::Relaxed))
     }
 
-    /// Somebody is about to sleep in this reactor. Returns until when at most; `None`: for ever. Who
-    /// registers a timer that is due earlier will have to rouse him.
+    /// Announces that the calling thread is going to sleep in this reactor, and returns until when;
+    /// `None` means forever. A thread that registers an earlier timer must wake it.
     pub(crate) fn lie_down(&self) -> Option<Time> {
         let mut wheel = self.lock();
         if let Some(open) = &mut *wheel {
@@ -135,14 +136,14 @@ impl Timers {
         (next != Time::NEVER).then_some(next)
     }
 
-    /// He does not sleep any more.
+    /// Ends the announcement of [`lie_down`](Self::lie_down).
     pub(crate) fn rise(&self) {
-        // Relaxed: who still sees him asleep rouses him for nothing.
+        // Relaxed: a thread that still sees the announcement wakes once too often.
         self.asleep_until.store(0, Ordering::Relaxed);
     }
 
-    /// The runtime goes down: nothing fires any more, and who waits is to be told. Nothing can be registered
-    /// afterwards.
+    /// Closes the timers at shutdown: none fires any more, and none can be registered. Appends the
+    /// wakers of all waiting tasks.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
         let mut wheel = self.lock();
         let open = if canary::TIMERS_CLOSE_UNSEEN.sings() {

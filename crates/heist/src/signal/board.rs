@@ -1,5 +1,5 @@
-//! The process-wide board: which signals have arrived, and who listens. Steps 1 to 4 are those of
-//! `signal/README.md`.
+//! The process-wide board: which signals have arrived, and their listeners. Steps 1 to 4 are those
+//! of `signal/README.md`.
 
 use super::unix::SignalKind;
 use crate::env;
@@ -15,41 +15,41 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-/// The board of this process. What is here is never freed: handlers may look at it at any time.
+/// The board of this process. It is never freed, because handlers may read it at any time.
 static BOARD: AtomicPtr<Board> = AtomicPtr::new(ptr::null_mut());
 
-/// The kinds for which there is a handler.
+/// The kinds that have a handler.
 static HANDLED: Mutex<BTreeSet<c_int>> = Mutex::new(BTreeSet::new());
 
 pub(super) struct Board {
-    /// A forked process has a board of its own: it must not read what its parent waits for.
+    /// A forked process has a board of its own, because it must not consume its parent's signals.
     process: u32,
-    /// A bit a kind that has arrived, and that listeners have not been told of.
+    /// One bit for each kind that has arrived and was not announced to listeners yet.
     arrived: [AtomicU64; 2],
     /// What handlers write to.
     bell: UnixStream,
-    /// What rings: each runtime waits for a duplicate.
+    /// The read end, of which each runtime polls a duplicate.
     rings: UnixStream,
     kinds: Box<[Mutex<Listeners>]>,
-    /// The runtimes that wait for the bell.
+    /// The runtimes that poll the bell.
     runtimes: Mutex<Vec<Weak<Reactors>>>,
 }
 
-/// Those who listen to one kind.
+/// The listeners of one kind.
 #[derive(Default)]
 struct Listeners {
-    /// How often they have been told.
+    /// The number of announcements.
     told: u64,
     wakers: Slab<Option<Waker>>,
 }
 
-/// Somebody who listens to one kind.
+/// A listener of one kind.
 pub(super) struct Listener {
     board: &'static Board,
     kind: SignalKind,
-    /// What has come up to here is known.
+    /// The last announcement that it has seen.
     known: u64,
-    /// Where its waker is.
+    /// The index of its waker.
     place: usize,
 }
 
@@ -97,7 +97,7 @@ impl Board {
         lock(&self.kinds[kind.as_raw_value() as usize])
     }
 
-    /// The runtime of `reactors` waits for the bell from now on, if it does not yet (step 3).
+    /// Has the runtime of `reactors` poll the bell, if it does not yet (step 3).
     ///
     /// # Errors
     /// If it has been shut down, or there are no descriptors left.
@@ -117,7 +117,7 @@ impl Board {
         Ok(())
     }
 
-    /// Tells listeners what has arrived (step 4).
+    /// Announces to listeners what has arrived (step 4).
     fn announce(&self) {
         for (word, arrived) in self.arrived.iter().enumerate() {
             // Acquire: pairs with the Release in record(). AcqRel, so that of two who announce
@@ -131,21 +131,20 @@ impl Board {
         }
     }
 
-    /// Tells all who listen to `kind`.
+    /// Announces `kind` to its listeners.
     fn tell(&self, kind: usize) {
         let wakers: Vec<Waker> = {
             let mut listeners = lock(&self.kinds[kind]);
             listeners.told += 1;
             listeners.wakers.iter_mut().filter_map(|(_, waker)| waker.take()).collect()
         };
-        // Somebody's waker that panics must not keep others from being woken.
+        // A waker that panics must not prevent others from being called.
         wakers.into_iter().for_each(|waker| env::quietly(|| waker.wake()));
     }
 }
 
-/// What a handler does (step 2). It may interrupt any code, also code that holds a lock or
-/// allocates: so it does nothing but load, or into an atomic, and write to a socket that does not
-/// block.
+/// The work of a handler (step 2). It may interrupt any code, even code that holds a lock or
+/// allocates. Therefore it only accesses atomics and writes to a non-blocking socket.
 fn record(kind: c_int) {
     // Acquire: pairs with the exchange in get().
     let board = BOARD.load(Ordering::Acquire);
@@ -153,7 +152,7 @@ fn record(kind: c_int) {
     let Some(board) = (unsafe { board.as_ref() }) else { return };
     // Release: pairs with the swap in announce(), of whoever reads what is written below.
     board.arrived[kind as usize / 64].fetch_or(1 << (kind % 64), Ordering::Release);
-    // If the socket is full its reader has not been there yet, and will be.
+    // If the socket is full, its reader still has to read it.
     let _ = (&board.bell).write(&[1]);
 }
 
@@ -178,7 +177,7 @@ fn handle(kind: SignalKind) -> io::Result<()> {
     Ok(())
 }
 
-/// A runtime waits for the bell.
+/// A runtime that polls the bell.
 struct Attendance {
     board: &'static Board,
     runtime: Weak<Reactors>,
@@ -187,9 +186,9 @@ struct Attendance {
 impl Attendance {
     /// Until the runtime is shut down.
     async fn listen(&self, rings: Evented<UnixStream>) {
-        // The error is that of a runtime that was shut down.
+        // The error means that the runtime was shut down.
         while let Ok(event) = rings.ready(Interest::READABLE).await {
-            // Emptied before it is looked at what has arrived: what arrives later rings again.
+            // Emptied before the arrived kinds are read, because later signals ring again.
             let mut bytes = [0; 128];
             while matches!((&*rings).read(&mut bytes), Ok(count) if count > 0) {}
             rings.clear_ready(event);
@@ -205,11 +204,11 @@ impl Drop for Attendance {
 }
 
 impl Listener {
-    /// Listens from now on, in the runtime of `reactors`.
+    /// Creates a listener in the runtime of `reactors`.
     pub(super) fn new(kind: SignalKind, reactors: &Arc<Reactors>) -> io::Result<Listener> {
         let board = Board::get()?;
         handle(kind)?;
-        // It listens before the runtime attends, which may announce what has arrived before.
+        // Registered before the runtime polls the bell, which may announce earlier signals.
         let listener = {
             let mut listeners = board.listeners(kind);
             let (known, place) = (listeners.told, listeners.wakers.insert(None));
@@ -223,14 +222,14 @@ impl Listener {
         self.kind
     }
 
-    /// Ready if it has arrived since the last time, or since it began to listen. `reactors` are
-    /// those of the runtime where it is awaited, if that has I/O.
+    /// Ready if a signal was announced since the last call, or since the listener was created.
+    /// `reactors` are those of the polling runtime, if it has I/O.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
         reactors: impl FnOnce() -> Option<Arc<Reactors>>,
     ) -> Poll<()> {
-        // Cloned and dropped outside of the lock: that may be code of others.
+        // Cloned and dropped outside of the lock, because that may run foreign code.
         let mut waker = Some(cx.waker().clone());
         {
             let mut listeners = self.board.listeners(self.kind);
@@ -241,9 +240,9 @@ impl Listener {
             std::mem::swap(&mut listeners.wakers[self.place], &mut waker);
         }
         drop(waker);
-        // So that it does not depend on the life of the one where it began to listen.
+        // So that it does not depend on the runtime where it was created.
         if let Some(reactors) = reactors() {
-            // If it cannot, that one may.
+            // If this runtime cannot, the other one may.
             let _ = self.board.attend(&reactors);
         }
         Poll::Pending
@@ -253,12 +252,12 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         let waker = self.board.listeners(self.kind).wakers.remove(self.place);
-        // Outside of the lock: it may run code of others.
+        // Outside of the lock, because it may run foreign code.
         drop(waker);
     }
 }
 
-/// Nothing that is done under these locks panics half-way.
+/// No code under these locks panics half-way.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

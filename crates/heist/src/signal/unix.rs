@@ -1,4 +1,4 @@
-//! Signals of Unix, of any kind.
+//! Unix signals of any kind.
 
 mod kind;
 
@@ -14,33 +14,31 @@ use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Listens to signals of one kind.
+/// Listens to signals of one kind; created by [`signal`].
 ///
-/// Everybody who listens to a kind gets to know of each signal. Signals that come shortly after one
-/// another may be merged into one, by the system or here: each [`recv`](Self::recv) means that
-/// there was **at least** one signal since the one before, and none goes unnoticed.
+/// All listeners of a kind receive each signal. Signals that are sent in quick succession may be
+/// merged, by the system or by heist: each [`recv`](Self::recv) means that **at least** one signal
+/// was sent since the last one, and no signal goes unnoticed.
 ///
-/// It works in every runtime with I/O, also in another than that where it was made, and after that
-/// one has been shut down.
+/// It can be used in every runtime with I/O, even if the runtime in which it was created has been
+/// shut down.
 #[must_use = "a listener that nobody asks tells nothing"]
 pub struct Signal {
     listener: Listener,
 }
 
-/// Listens to signals of this kind from now on.
+/// Starts to listen to signals of the given kind.
 ///
-/// A signal that was sent before, and that the runtime has not yet taken notice of, may be told
-/// too.
+/// A signal that was sent before, and that the runtime has not noticed yet, may be received too.
 ///
 /// # Errors
-/// - If there is no such signal, or it must not have a handler: `SIGKILL`, `SIGSTOP`, `SIGILL`,
-///   `SIGFPE` and `SIGSEGV`.
-/// - If the system refuses the handler, or there are no file descriptors left.
-/// - If the runtime has been shut down.
 ///
-/// # Panics
-/// If it is called outside of a runtime, or in one without I/O (see
-/// [`Builder::enable_io`](crate::runtime::Builder::enable_io)).
+/// - The signal does not exist, or cannot have a handler: `SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`
+///   and `SIGSEGV`.
+/// - The handler cannot be installed, or there are no file descriptors left.
+/// - The runtime has been shut down.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::signal::unix::{SignalKind, signal};
@@ -63,12 +61,17 @@ pub struct Signal {
 /// # std::io::Result::Ok(())
 /// # }).unwrap();
 /// ```
+///
+/// # Panics
+///
+/// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+/// [`enable_io`](crate::runtime::Builder::enable_io).
 #[track_caller]
 pub fn signal(kind: SignalKind) -> io::Result<Signal> {
     listen(kind, &Handle::current_for("signal").reactors_for_io("signal"))
 }
 
-/// As [`signal`], in the runtime of `reactors`.
+/// [`signal`] in the runtime of `reactors`.
 pub(crate) fn listen(kind: SignalKind, reactors: &Arc<Reactors>) -> io::Result<Signal> {
     Ok(Signal { listener: Listener::new(kind, reactors)? })
 }
@@ -76,19 +79,23 @@ pub(crate) fn listen(kind: SignalKind, reactors: &Arc<Reactors>) -> io::Result<S
 impl Signal {
     /// Waits for the next signal. Never returns `None`.
     ///
-    /// May be dropped at any time, as in `select!`: no signal is lost by that.
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, no signal is lost.
     pub async fn recv(&mut self) -> Option<()> {
         poll_fn(|cx| self.poll_recv(cx)).await
     }
 
-    /// As [`recv`](Self::recv), for futures written by hand. Only the last waker is woken.
+    /// Polls for the next signal; see [`recv`](Self::recv). Only the most recent caller is woken.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::signal::unix::Signal;
     /// use std::pin::Pin;
     /// use std::task::{Context, Poll};
     ///
-    /// /// Ends when either of two kinds arrives.
+    /// /// Completes when either of two kinds arrives.
     /// struct Either(Signal, Signal);
     ///
     /// impl Future for Either {

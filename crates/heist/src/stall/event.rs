@@ -39,7 +39,7 @@ mod tests {
     /// The target and the fields of each event.
     type Events = Vec<(String, BTreeMap<&'static str, String>)>;
 
-    /// Writes down every event.
+    /// Records every event.
     #[derive(Clone, Default)]
     struct Ledger(Arc<Mutex<Events>>);
 

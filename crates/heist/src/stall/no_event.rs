@@ -1,4 +1,4 @@
-//! Stalls are no events of anything: they are for the hook and the metrics.
+//! Without the feature `tracing`, stalls go only to the hook and the metrics.
 
 use super::StallReport;
 

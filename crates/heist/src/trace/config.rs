@@ -1,19 +1,22 @@
-//! What a user asks of the recorder.
+//! `Config`: the settings of a recorder.
 
 use std::path::{Path, PathBuf};
 
-/// What is kept for each worker unless said otherwise: some hundred thousand events.
+/// The default memory for each worker: more than a hundred thousand events.
 const CAPACITY: usize = 1 << 20;
-/// Less is not worth it, and more is a mistake.
+/// The limits of the capacity: less is of no use, and more is a mistake.
 const LEAST: usize = 4096;
 const MOST: usize = 1 << 30;
 const WORD: usize = size_of::<u64>();
 
-/// What a runtime records of itself; see [`Builder::trace`](crate::runtime::Builder::trace).
+/// The settings of a runtime's recorder; see [`Builder::trace`](crate::runtime::Builder::trace).
 ///
-/// Dumps that are asked for here are written by a thread of their own (the one at the end by whoever ends the
-/// runtime), to a file beside the one that is named, which then takes its place. If that fails, a warning says so.
-/// Several may name the same file: the last one written is there.
+/// The dumps that are set here are written by a thread of their own, except for the one at
+/// shutdown, which the thread that shuts down the runtime writes. A dump is written to a temporary
+/// file, which then replaces the named one. If that fails, a warning says so. Several settings may
+/// name the same file, which then contains the latest dump.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::runtime::Builder;
@@ -46,7 +49,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Records, and dumps when it is told to:
+    /// Creates settings that record, and write a dump only on request; see
     /// [`Handle::dump_trace`](crate::runtime::Handle::dump_trace).
     pub fn new() -> Self {
         Config {
@@ -59,59 +62,81 @@ impl Config {
         }
     }
 
-    /// How much memory there is for the record of each worker, in bytes; 1 MiB unless said otherwise. It is
-    /// rounded up to a power of two, and is 4 KiB at least and 1 GiB at most. An event takes 8 bytes, or 16 with its time.
+    /// Sets the size of each worker's ring buffer in bytes. The default is 1 MiB.
+    ///
+    /// It is rounded up to a power of two, between 4 KiB and 1 GiB. An event takes 8 bytes, or 16
+    /// with its time.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self
     }
 
-    /// Whether the clock is read for every event. Not so unless said otherwise: then short polls get times
-    /// between those of others. It is for tests of schedulers; it takes longer than most polls.
+    /// Sets whether the clock is read for every event. The default is `false`, so that the times of
+    /// short polls are interpolated.
+    ///
+    /// This is meant for tests of schedulers; reading the clock takes longer than most polls.
     pub fn exact(mut self, is_so: bool) -> Self {
         self.is_exact = is_so;
         self
     }
 
-    /// Dumps when a task has kept its worker for too long, at most once a second; see
+    /// Writes a dump when a stall is detected, at most once a second; see
     /// [`Builder::stall_threshold`](crate::runtime::Builder::stall_threshold).
     pub fn dump_on_stall(mut self, file: impl Into<PathBuf>) -> Self {
         self.on_stall = Some(file.into());
         self
     }
 
-    /// Dumps when a task panics, at most once a second.
+    /// Writes a dump when a task panics, at most once a second.
     pub fn dump_on_panic(mut self, file: impl Into<PathBuf>) -> Self {
         self.on_panic = Some(file.into());
         self
     }
 
-    /// Dumps when the process gets the signal SIGUSR2: `kill -USR2`.
+    /// Writes a dump when the process receives `SIGUSR2`, as by `kill -USR2`.
     pub fn dump_on_signal(mut self, file: impl Into<PathBuf>) -> Self {
         self.on_signal = Some(file.into());
         self
     }
 
-    /// Dumps when the runtime is shut down, after its threads have ended if that is waited for. One that lives until the process
-    /// ends, as the global one does, is dumped when `main` returns or somebody calls `std::process::exit`; a signal that ends the process
-    /// leaves no dump.
+    /// Writes a dump when the runtime is shut down, after its threads have ended if they are waited
+    /// for.
+    ///
+    /// A runtime that exists until the process ends, like the global one, writes it when `main`
+    /// returns or `std::process::exit` is called. A signal that ends the process leaves no dump.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use heist::trace::{Config, Trace};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("last.trace");
+    /// let config = Config::new().dump_at_shutdown(&path);
+    /// let rt = Builder::new_multi_thread().worker_threads(2).trace(config).build()?;
+    /// rt.block_on(rt.spawn(async {}))?;
+    /// drop(rt);
+    /// assert_eq!(Trace::open(&path)?.seats(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn dump_at_shutdown(mut self, file: impl Into<PathBuf>) -> Self {
         self.at_shutdown = Some(file.into());
         self
     }
 
-    /// All of them, to one file.
+    /// Writes all kinds of dumps to one file.
     pub(crate) fn dump_always(self, file: &Path) -> Self {
         self.dump_on_stall(file).dump_on_panic(file).dump_on_signal(file).dump_at_shutdown(file)
     }
 
-    /// The files that are named.
+    /// The files that the settings name.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let files = [&self.on_stall, &self.on_panic, &self.on_signal, &self.at_shutdown];
         files.into_iter().flatten().map(PathBuf::as_path)
     }
 
-    /// Whether something that happens while the runtime runs makes it dump.
+    /// Whether a dump may be triggered while the runtime runs.
     pub(crate) fn is_watched(&self) -> bool {
         self.on_stall.is_some() || self.on_panic.is_some() || self.on_signal.is_some()
     }

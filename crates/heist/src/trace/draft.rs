@@ -1,5 +1,5 @@
-//! The words that a writer would write next, and may still replace. The protocol is told in
-//! `README.md`.
+//! The words that a writer would write next, and may still replace. `README.md` specifies the
+//! protocol.
 
 use crate::canary;
 use heist_sync::{AtomicU64, Ordering, fence};
@@ -7,14 +7,14 @@ use heist_sync::{AtomicU64, Ordering, fence};
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// The words that follow those of a ring, `N` at most: one thread at a time replaces them, any
+/// At most `N` words that follow those of a ring. One thread at a time replaces them, and any
 /// thread reads them.
 pub(super) struct Draft<const N: usize> {
-    /// Odd while the rest is replaced.
+    /// Odd while the other fields are being replaced.
     version: AtomicU64,
-    /// Which position of the ring the first word would have.
+    /// The position in the ring that the first word would have.
     position: AtomicU64,
-    /// 0, which is no word, from the end of the draft on.
+    /// 0, which is not a word, after the end of the draft.
     words: [AtomicU64; N],
 }
 
@@ -27,10 +27,10 @@ impl<const N: usize> Draft<N> {
         }
     }
 
-    /// By one thread at a time.
+    /// Must be called by one thread at a time.
     pub(super) fn replace(&self, position: u64, words: [u64; N]) {
-        // Relaxed: the writer's own. Whoever reads a word of this draft sees it by that word's
-        // Release.
+        // Relaxed: only the writer changes it. A thread that reads a word of this draft sees it
+        // through that word's Release.
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
         // Release: pairs with the fence in read().
@@ -44,11 +44,11 @@ impl<const N: usize> Draft<N> {
         self.version.store(version + 2, release);
     }
 
-    /// The position and the words; `None` if they were being replaced.
+    /// The position and the words, or `None` if they were being replaced.
     pub(super) fn read(&self) -> Option<(u64, [u64; N])> {
         // Acquire: pairs with the Release of the version in replace().
         let before = self.version.load(Ordering::Acquire);
-        // Relaxed: what they are worth is found out below.
+        // Relaxed: validated below.
         let position = self.position.load(Ordering::Relaxed);
         let words = std::array::from_fn(|index| self.words[index].load(Ordering::Relaxed));
         // Acquire: pairs with the Release of a position or word that was read above.

@@ -1,4 +1,4 @@
-//! From what is in memory to a file.
+//! Writing the records in memory to a file.
 
 use super::Trace;
 use super::event::{EventKind, Lane, StallKind, StringId, TaskId};
@@ -17,25 +17,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Whose record it is.
+/// The runtime whose record is written.
 pub(crate) struct Subject<'a> {
     pub(crate) recorder: &'a Recorder,
-    /// Of each worker, by number.
+    /// The scribes of the workers, by index.
     pub(crate) scribes: Vec<&'a Scribe>,
     pub(crate) seats: usize,
-    /// The name of a task that has one, or had one until lately.
+    /// The name of a task that exists, or has ended recently.
     pub(crate) name_of: fn(u64) -> Option<Arc<str>>,
 }
 
 impl Subject<'_> {
-    /// Writes what is there now.
+    /// Writes the current record.
     pub(crate) fn write(&self, out: impl Write) -> io::Result<()> {
-        // All copies first: what is written down meanwhile is in none of them.
+        // All copies first, so that events recorded meanwhile are in none of them.
         let mut outside = self.recorder.copy_outside();
         let workers = self.scribes.iter().enumerate();
         let workers = workers.map(|(number, scribe)| (Lane::Worker(number as u16), scribe.copy()));
         let mut lanes: Vec<(Lane, Copied)> = workers.collect();
-        // How late it is: a program in which nothing happens any more says so by this alone.
+        // The current time: in a program in which nothing happens any more, only this shows it.
         let (dumped, _) = Word::of(EventKind::Dumped);
         outside.words.extend([Word::time(self.recorder.nanos()).0, dumped.0]);
         lanes.push((Lane::Outside, outside));
@@ -71,7 +71,7 @@ impl Subject<'_> {
 struct Dump<W> {
     writer: Writer<W>,
     locations: HashMap<u64, StringId>,
-    /// Those that are named in the trace.
+    /// The tasks that are named in the trace.
     tasks: BTreeSet<u64>,
 }
 
@@ -87,7 +87,7 @@ impl<W: Write> Dump<W> {
         Ok(())
     }
 
-    /// Texts have numbers in a file; in memory there are addresses, and numbers of system calls.
+    /// Texts have ids in a file, but addresses or numbers of system calls in memory.
     fn translate(&mut self, word: Word) -> io::Result<Word> {
         Ok(match word.item() {
             Some(Item::Location(address)) => Word::location(self.location(address)?.0.into()),
@@ -110,7 +110,7 @@ impl<W: Write> Dump<W> {
         }
         let location: *const Location<'static> =
             std::ptr::with_exposed_provenance(address as usize);
-        // SAFETY: (type) only Scribe::tell() makes such a word, of a reference that lives for ever.
+        // SAFETY: (type) only Scribe::tell() makes such a word, of a reference that lives forever.
         let location = unsafe { &*location };
         let id = self.writer.string(&location.to_string())?;
         self.locations.insert(address, id);
@@ -118,13 +118,13 @@ impl<W: Write> Dump<W> {
     }
 }
 
-/// Writes a file: first one beside it, which takes its place when it is whole. A pipe or a device
-/// is written to directly. No signal comes of it.
+/// Writes a temporary file, which then replaces `path`. A pipe or a device is written directly.
+/// Signals for failed writes are suppressed.
 ///
 /// # Errors
-/// Those of the file. After [`io::ErrorKind::FileTooLarge`] the part of the trace that fits is in
-/// place, if it can be read at all. After other errors nothing is left: a file that takes the last
-/// of the disk does more harm than good.
+/// Returns errors of the file. After [`io::ErrorKind::FileTooLarge`] the part of the trace that
+/// fits remains, if it is readable. After other errors nothing remains, because a file that fills
+/// the disk does harm.
 pub(crate) fn to_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -140,14 +140,14 @@ pub(crate) fn to_file(
     };
     let placed = if is_kept { fs::rename(&beside, path) } else { Ok(()) };
     if !is_kept || placed.is_err() {
-        // The error of creating or writing it is the one to report.
+        // The error of creating or writing the file is reported.
         let _ = fs::remove_file(&beside);
     }
     written.and(placed)
 }
 
 fn fill(file: File, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    // After an error, dropping the buffer may write once more.
+    // Dropping the buffer after an error may write once more.
     without_signals(|| {
         let mut out = BufWriter::new(file);
         write(&mut out)?;
@@ -155,10 +155,10 @@ fn fill(file: File, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) 
     })
 }
 
-/// A name that nobody else has.
+/// A unique name.
 fn beside(path: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: that the numbers differ is all that is asked of them.
+    // Relaxed: the numbers only have to differ.
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}-{number}.tmp", std::process::id()));
@@ -189,7 +189,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pipe");
         mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
-        // For writing, too: it need not wait for the other end.
+        // Opened for writing too, so that it need not wait for the other end.
         let mut pipe = File::options().read(true).write(true).open(&path).unwrap();
         to_file(&path, |out| out.write_all(b"all")).unwrap();
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());

@@ -1,26 +1,35 @@
-//! Why a trace could not be read.
+//! `ReadError`.
 
 use super::format::{OLDEST, VERSION};
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// Why a trace could not be read.
+/// The error of reading a trace.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::{ReadError, Trace};
+///
+/// let error = Trace::from_bytes(b"something else".to_vec()).unwrap_err();
+/// assert!(matches!(error, ReadError::NotATrace));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The file could not be opened or read.
     Io(io::Error),
-    /// It is no trace at all.
+    /// The file is not a trace.
     NotATrace,
-    /// It is a trace of another version of the format.
+    /// The trace has another version of the format.
     Version {
-        /// Which.
+        /// The version of the trace.
         found: u16,
     },
-    /// It is a trace, and it was damaged: by more than a cut at its end, which is no error.
+    /// The trace is damaged. A file that is merely cut off at its end is not an error.
     Corrupt {
-        /// Where in the file, in bytes.
+        /// The position of the damage in the file, in bytes.
         offset: u64,
         /// What is wrong there.
         what: &'static str,

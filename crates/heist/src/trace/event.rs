@@ -1,28 +1,28 @@
-//! What is recorded, in the words that a reader gets.
+//! Events, as a reader gets them.
 
 use std::fmt;
 use std::time::Duration;
 
-/// One thing that happened.
+/// An event of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// When, since the recorder began. Within a lane it never goes back.
+    /// The time since the recorder started. It never decreases within a lane.
     pub at: Duration,
-    /// Whether the clock was read for this event. If not, it happened between the exact events of
-    /// its lane before and after it, and `at` is a guess between those.
+    /// Whether the clock was read for this event. Otherwise the event happened between the exact
+    /// events before and after it in its lane, and `at` is interpolated.
     pub is_exact: bool,
-    /// Who did it.
+    /// The worker or thread that caused the event.
     pub lane: Lane,
-    /// What it was.
+    /// What happened.
     pub kind: EventKind,
 }
 
-/// Who did what an event tells of.
+/// The origin of an event: a worker, or the threads outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
-    /// A worker, spares included: numbers as in [`RuntimeMetrics`](crate::runtime::RuntimeMetrics).
+    /// A worker or spare, with an index as in [`RuntimeMetrics`](crate::runtime::RuntimeMetrics).
     Worker(u16),
-    /// A thread that is no worker of this runtime.
+    /// A thread that is not a worker of this runtime.
     Outside,
 }
 
@@ -30,11 +30,12 @@ pub enum Lane {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u64);
 
-/// A text of the trace: a source line, a name. The reader knows them all.
+/// A text of the trace, such as a source location or a name; see
+/// [`Trace::text`](super::Trace::text).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringId(pub u32);
 
-/// What happened.
+/// The kind of an event, with its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -43,8 +44,8 @@ pub enum EventKind {
         /// The new task.
         task: TaskId,
     },
-    /// Where a task was spawned: beside its spawn, and again now and then, since the oldest events
-    /// are overwritten.
+    /// Where a task was spawned. This follows the spawn, and is repeated from time to time, because
+    /// the oldest events are overwritten.
     SpawnedAt {
         /// The task.
         task: TaskId,
@@ -55,17 +56,17 @@ pub enum EventKind {
     PollStart {
         /// The task.
         task: TaskId,
-        /// Where the worker had it from.
+        /// Where the worker got it.
         source: PollSource,
     },
     /// The poll has ended.
     PollEnd {
         /// The task.
         task: TaskId,
-        /// What became of it.
+        /// Its result.
         outcome: Outcome,
     },
-    /// A task that waited was woken.
+    /// A waiting task was woken.
     Wake {
         /// The task that was woken.
         task: TaskId,
@@ -74,62 +75,62 @@ pub enum EventKind {
     Steal {
         /// The worker that lost them.
         victim: u16,
-        /// How many.
+        /// The number of tasks.
         tasks: u32,
     },
     /// Tasks were taken from the inject queue.
     InjectBatch {
-        /// How many.
+        /// The number of tasks.
         tasks: u32,
     },
-    /// The worker's ring was full: tasks went to the inject queue.
+    /// The worker's queue was full, and tasks were moved to the inject queue.
     Overflow {
-        /// How many.
+        /// The number of tasks.
         tasks: u32,
     },
     /// A search that found nothing.
     SearchFailed,
     /// The worker goes to sleep.
     Park,
-    /// It has slept.
+    /// The worker wakes up.
     Unpark {
-        /// Nobody woke it: a timer, an I/O event or the end of its nap did.
+        /// No other thread woke it, but a timer, an I/O event or a timeout.
         by_itself: bool,
     },
     /// A sleeping worker was woken.
     WakeWorker {
-        /// Which.
+        /// The worker that was woken.
         worker: u16,
     },
-    /// A seat was taken from a worker that is stuck.
+    /// The seat of a stuck worker was lent.
     SeatLent {
         /// The seat.
         seat: u16,
         /// The worker that lost it.
         from: u16,
     },
-    /// The lane's worker sits down on a seat.
+    /// The lane's worker takes a seat.
     SeatTaken {
         /// The seat.
         seat: u16,
     },
-    /// The lane's worker leaves its seat to another.
+    /// The lane's worker leaves its seat to another worker.
     SeatLeft {
         /// The seat.
         seat: u16,
     },
     /// A worker was found stuck.
     Stall {
-        /// Which.
+        /// The stuck worker.
         worker: u16,
-        /// In which task; 0 if in none.
+        /// The task in which it is stuck, or 0 for none.
         task: TaskId,
         /// What keeps it.
         kind: StallKind,
     },
     /// There was no spare worker for a seat.
     SpareShortage,
-    /// A poll was cut short for want of budget.
+    /// A poll was cut short because its budget was used up.
     BudgetExhausted {
         /// The task.
         task: TaskId,
@@ -138,109 +139,111 @@ pub enum EventKind {
     },
     /// A fork-join job begins.
     JobStart {
-        /// Taken from another worker, or from outside.
+        /// Whether it was taken from another worker, or from outside.
         is_stolen: bool,
     },
     /// The job has ended.
     JobEnd,
     /// Timers have fired.
     TimersFired {
-        /// How many.
+        /// The number of timers.
         timers: u32,
     },
-    /// How much CPU time the worker's thread has used so far: now and then, so that a worker that
-    /// works can be told from one that waits for a core. A worker may change its thread.
+    /// The CPU time of the worker's thread, recorded from time to time. It distinguishes a worker
+    /// that computes from one that waits for a core. A worker may change its thread.
     CpuTime {
-        /// Since the thread began.
+        /// The CPU time since the thread started.
         nanos: u64,
     },
-    /// The poller was asked for events.
+    /// The poller returned I/O events.
     IoHarvest {
-        /// How many there were; harvests without events are not recorded.
+        /// The number of events, at least one.
         events: u32,
     },
     /// A task was spawned that no worker runs.
     SpawnAside {
         /// The new task.
         task: TaskId,
-        /// Who does.
+        /// What runs it instead.
         aside: Aside,
     },
-    /// It begins to run, on whatever thread: events of several may stand in one lane.
+    /// A task that no worker runs starts, on any thread; one lane may contain several of them.
     AsideStart {
         /// The task.
         task: TaskId,
     },
-    /// It has run.
+    /// A task that no worker runs has run.
     AsideEnd {
         /// The task.
         task: TaskId,
-        /// What became of it.
+        /// Its result.
         outcome: Outcome,
     },
-    /// The record was copied: the last event of a trace.
+    /// The trace was written: the last event.
     Dumped,
-    /// Rounds without work: again and again the worker was woken, searched, found nothing and slept
-    /// again, and did nothing else. This event stands for that many `Unpark`, `SearchFailed` and
-    /// `Park`, and its time is that of the first `Unpark`. The lane's next event follows after
-    /// `nanos` at the earliest; until then the worker sleeps again.
+    /// The worker repeatedly woke up, found nothing and slept again, and did nothing else. This
+    /// event replaces as many `Unpark`, `SearchFailed` and `Park` events, and its time is that of
+    /// the first `Unpark`. The lane's next event follows after `nanos` at the earliest; until then
+    /// the worker sleeps again.
     ///
     /// A spare worker does not sleep: it takes a seat, searches and leaves again. Then this stands
     /// for `SeatTaken`, `SearchFailed` and `SeatLeft`.
     IdleRounds {
-        /// How many; at least one.
+        /// The number of rounds, at least one.
         rounds: u32,
-        /// In how many of them a search has failed.
+        /// The number of rounds in which a search failed.
         searches: u32,
         /// The seat that a spare worker took each time; `None` if the worker slept on its own.
         seat: Option<u16>,
-        /// From the beginning of the first to the end of the last.
+        /// The time from the start of the first round to the end of the last.
         nanos: u64,
-        /// How much of that the worker was awake.
+        /// The part of that time in which the worker was awake.
         awake_nanos: u64,
     },
 }
 
-/// Who runs a task that no worker does.
+/// What runs a task that no worker runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Aside {
-    /// A thread for closures that may block.
+    /// A blocking thread.
     Closure,
-    /// Who awaits its [`LocalSet`](crate::task::LocalSet).
+    /// The task or thread that polls its [`LocalSet`](crate::task::LocalSet).
     LocalSet,
 }
 
-/// Where a worker had a task from.
+/// Where a worker got a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum PollSource {
     /// Its LIFO slot.
     LifoSlot,
-    /// Its own ring.
+    /// Its own queue.
     Ring,
     /// The inject queue.
     Inject,
     /// Another worker.
     Stolen,
-    /// Tasks that are pinned to it.
+    /// Its queue of pinned tasks.
     Pinned,
 }
 
-/// What became of a task that was polled.
+/// The result of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It has ended.
+    /// The task has ended.
     Done,
-    /// It waits.
+    /// The task waits.
     Waits,
-    /// It was woken while it ran, and is to run again.
+    /// The task was woken while it ran, and will run again.
     Again,
 }
 
-/// The kind of operation for which a poll had no budget left. The operations that used up the
-/// budget are usually of the same kind, since the task is in a loop.
+/// The kind of operation for which a poll had no budget left.
+///
+/// The operations that used up the budget are usually of the same kind, because the task is in a
+/// loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Resource {
@@ -254,20 +257,20 @@ pub enum Resource {
     LateInterval,
     /// A socket, a pipe or another file descriptor.
     Io,
-    /// The end of a task: a [`JoinHandle`](crate::task::JoinHandle) or a
+    /// The output of a task: a [`JoinHandle`](crate::task::JoinHandle) or a
     /// [`JoinSet`](crate::task::JoinSet).
     Task,
 }
 
-/// What keeps a worker.
+/// What keeps a stuck worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum StallKind {
     /// It uses CPU time.
     Burning,
-    /// It waits in the system call of this name.
+    /// It waits in the system call with this name.
     Blocked(StringId),
-    /// It waits; for what is not known.
+    /// It waits in an unknown system call.
     Waiting,
     /// Not known.
     Unknown,

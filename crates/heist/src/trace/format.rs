@@ -1,5 +1,5 @@
-//! The parts of a file that are no events: its header, the heads of its chunks, their checksums.
-//! `FORMAT.md` has the tables.
+//! The parts of a file other than events: its header, the headers of its chunks, and their
+//! checksums. `FORMAT.md` has the tables.
 
 mod checksum;
 
@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(super) const MAGIC: [u8; 8] = *b"HEISTTRC";
 pub(super) const VERSION: u16 = 3;
-/// Those before have fewer kinds of events, and are read as well.
+/// Older versions have fewer kinds of events, and can be read too.
 pub(super) const OLDEST: u16 = 1;
 
 /// Magic, version and the length of the rest of the header.
@@ -20,15 +20,15 @@ pub(super) const PREFIX: usize = 12;
 /// The header's fields before the program's name.
 const FIELDS: usize = 16;
 pub(super) const CHUNK_HEAD: usize = 16;
-/// So much of each lane is in memory at a time, here and there.
+/// The size of a chunk: the part of each lane that is in memory at a time.
 pub(super) const MAX_PAYLOAD: usize = 64 * 1024;
 /// Longer texts are cut.
 pub(super) const MAX_TEXT: usize = 4096;
 
-/// Which chunk belongs to no worker.
+/// The lane number of chunks that belong to no worker.
 const OUTSIDE: u16 = u16::MAX;
 
-/// What a chunk holds.
+/// The contents of a chunk.
 pub(super) mod kind {
     pub(in crate::trace) const STRINGS: u8 = 1;
     pub(in crate::trace) const NAMES: u8 = 2;
@@ -37,18 +37,18 @@ pub(super) mod kind {
     pub(in crate::trace) const END: u8 = 5;
 }
 
-/// What a trace says about the program that it is of.
+/// The header of a trace, which describes the recorded program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The wall clock when the recorder began: the times of events count from here.
+    /// The wall-clock time at which the recorder started, from which the times of events count.
     pub started: SystemTime,
-    /// The program's name.
+    /// The name of the program.
     pub program: String,
-    /// Its process id.
+    /// The process id.
     pub pid: u32,
-    /// How many workers there are, spares included.
+    /// The number of workers, including spares.
     pub workers: u16,
-    /// How many seats.
+    /// The number of seats: how many workers can run at the same time.
     pub seats: u16,
 }
 
@@ -69,7 +69,7 @@ impl Header {
         bytes
     }
 
-    /// How long the header is altogether, as its first bytes say.
+    /// The length of the whole header, according to its first bytes.
     pub(super) fn length(prefix: &[u8; PREFIX]) -> Result<usize, ReadError> {
         if prefix[..8] != MAGIC {
             return Err(ReadError::NotATrace);
@@ -81,7 +81,7 @@ impl Header {
         Ok(PREFIX + usize::from(u16_at(prefix, 10)) + 4)
     }
 
-    /// From as many bytes as [`Header::length`] has said.
+    /// Parses a header of the length that [`Header::length`] returned.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
         let (signed, signature) = bytes.split_at(bytes.len() - 4);
         if checksum(signed) != u32_at(signature, 0) {
@@ -103,7 +103,7 @@ impl Header {
     }
 }
 
-/// What stands before a chunk's payload.
+/// The header of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkHead {
     pub(super) kind: u8,
@@ -129,7 +129,7 @@ impl ChunkHead {
         bytes
     }
 
-    /// `offset` is where the bytes are, for the error.
+    /// `offset` is the position of the bytes, for errors.
     pub(super) fn from_bytes(bytes: &[u8; CHUNK_HEAD], offset: u64) -> Result<Self, ReadError> {
         if checksum(&bytes[..12]) != u32_at(bytes, 12) {
             return Err(ReadError::corrupt(offset, "the checksum of a chunk's head is wrong"));
@@ -163,7 +163,7 @@ pub(super) fn lane_of(number: u16) -> Lane {
     if number == OUTSIDE { Lane::Outside } else { Lane::Worker(number) }
 }
 
-/// As much of a text as a file takes.
+/// A text, truncated to the maximal length.
 pub(super) fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

@@ -1,11 +1,11 @@
 //! Reading a trace.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `source` | a file, or bytes in memory |
-//! | `index` | which chunks there are; texts and names |
+//! | `index` | the chunks of a trace; its texts and names |
 //! | `lane` | the events of one lane, with their times |
-//! | `merge` | those of all lanes, in the order of time |
+//! | `merge` | the events of all lanes, in the order of time |
 
 mod index;
 mod lane;
@@ -23,11 +23,31 @@ use std::fs::File;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A trace that was opened. Texts, names and where things are have been read; events are read
-/// while they are asked for, so that a file may be larger than memory.
+/// An open trace.
 ///
-/// A file that was cut anywhere behind its header is read as far as it goes, see
+/// Its texts, names and index are in memory. Events are read as they are requested, so a file may
+/// be larger than memory. A file that was cut off after its header is read as far as it goes; see
 /// [`is_truncated`](Trace::is_truncated).
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::{Config, EventKind, Lane, Trace};
+///
+/// let rt = heist::runtime::Builder::new_multi_thread().trace(Config::new()).build()?;
+/// rt.block_on(rt.spawn(async {}))?;
+/// let mut bytes = Vec::new();
+/// rt.handle().dump_trace_to(&mut bytes)?;
+///
+/// let trace = Trace::from_bytes(bytes)?;
+/// assert_eq!(trace.pid(), std::process::id());
+/// let mut polls = 0;
+/// for event in trace.events()? {
+///     polls += usize::from(matches!(event?.kind, EventKind::PollStart { .. }));
+/// }
+/// assert_eq!(polls, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Trace {
     source: Source,
@@ -36,18 +56,21 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Opens a file.
+    /// Opens a trace file.
     ///
     /// # Errors
-    /// If it cannot be read or is no trace. Damage to events shows later, when they are read.
+    ///
+    /// Returns an error if the file cannot be read or is not a trace. Damaged events are reported
+    /// when they are read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         Trace::new(Source::file(File::open(path)?)?)
     }
 
-    /// A trace in memory.
+    /// Opens a trace in memory.
     ///
     /// # Errors
-    /// As [`Trace::open`].
+    ///
+    /// Returns an error if the bytes are not a trace; see [`Trace::open`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ReadError> {
         Trace::new(Source::Bytes(bytes))
     }
@@ -57,19 +80,21 @@ impl Trace {
         Ok(Trace { source, header, index })
     }
 
-    /// All events in the order of time; those of one lane stay in their order.
+    /// Returns all events in the order of time. Events of one lane keep their order.
     ///
     /// # Errors
-    /// If the beginning of a lane cannot be read. What comes later shows as an item of the
-    /// iterator, which is then its last.
+    ///
+    /// Returns an error if the beginning of a lane cannot be read. Later errors are items of the
+    /// iterator, which then ends.
     pub fn events(&self) -> Result<Events<'_>, ReadError> {
         Events::new(self.lanes().map(|lane| self.lane(lane)))
     }
 
-    /// The events of one lane; none if the trace has no such lane.
+    /// Returns the events of one lane, or none if the trace has no such lane.
     ///
     /// # Errors
-    /// As [`Trace::events`].
+    ///
+    /// Returns errors like [`Trace::events`].
     pub fn lane_events(&self, lane: Lane) -> Result<Events<'_>, ReadError> {
         Events::new([self.lane(lane)])
     }
@@ -78,52 +103,53 @@ impl Trace {
         lane::LaneReader::new(&self.source, lane, self.index.chunks(lane))
     }
 
-    /// The lanes that have events: workers by their numbers, then `Outside`.
+    /// Returns the lanes that have events: workers by index, then `Outside`.
     pub fn lanes(&self) -> impl Iterator<Item = Lane> {
         self.index.lanes()
     }
 
-    /// A text of the trace; `(unknown)` if the trace has none of that number.
+    /// Returns a text of the trace, or `(unknown)` if the trace does not contain it.
     pub fn text(&self, id: StringId) -> &str {
         self.index.text(id).unwrap_or("(unknown)")
     }
 
-    /// The name that a task was given.
+    /// Returns the name of a task, if it has one.
     pub fn name(&self, task: TaskId) -> Option<&str> {
         self.index.name(task).map(|id| self.text(id))
     }
 
-    /// How many workers the runtime has, spares included.
+    /// Returns the number of workers of the runtime, including spares.
     pub fn workers(&self) -> usize {
         self.header.workers.into()
     }
 
-    /// How many of them can work at a time.
+    /// Returns the number of seats: how many workers can run at the same time.
     pub fn seats(&self) -> usize {
         self.header.seats.into()
     }
 
-    /// The wall clock when the recorder began: the times of events count from here.
+    /// Returns the wall-clock time at which the recorder started, from which the times of events
+    /// count.
     pub fn started(&self) -> SystemTime {
         self.header.started
     }
 
-    /// The program's name.
+    /// Returns the name of the program.
     pub fn program(&self) -> &str {
         &self.header.program
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.header.pid
     }
 
-    /// How many events of a lane were overwritten before the trace was written.
+    /// Returns the number of events of a lane that were overwritten before the trace was written.
     pub fn lost(&self, lane: Lane) -> u64 {
         self.index.lost(lane)
     }
 
-    /// Whether the file ends before its end was written. What is there is whole.
+    /// Returns whether the file was cut off. The part that exists is intact.
     pub fn is_truncated(&self) -> bool {
         self.index.is_truncated()
     }

@@ -1,4 +1,4 @@
-//! The recorder of a runtime (M2): what its workers write to, and those who are none.
+//! The recorder of a runtime (M2), to which its workers and other threads write.
 
 use super::config::Config;
 use super::event::{Aside, EventKind};
@@ -14,19 +14,20 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Spare workers come and go, and there may be many: each has this part of what a worker has. Guessed.
+/// Spare workers come and go, and there may be many: each has a ring of this fraction of a
+/// worker's. Guessed.
 const PART_OF_SPARES: usize = 16;
 
-/// What a runtime records.
+/// The records of a runtime.
 pub(crate) struct Recorder {
     config: Config,
-    /// When it began, by both clocks.
+    /// When it started, on both clocks.
     start: Clock,
     pub(super) started: SystemTime,
-    /// For threads that are no workers of this runtime.
+    /// For threads that are not workers of this runtime.
     outside: Mutex<Scribe>,
     wishes: Wishes,
-    /// A dump that was to happen by itself has failed.
+    /// Reports that an automatic dump has failed.
     pub(crate) not_dumped: log::Once,
 }
 
@@ -38,7 +39,7 @@ impl fmt::Debug for Recorder {
 
 impl Recorder {
     /// # Errors
-    /// If there are no descriptors left for who is to be told that a dump is wanted.
+    /// If there are no descriptors left for requests of dumps.
     pub(crate) fn new(config: Config) -> io::Result<Arc<Self>> {
         let start = Clock::now();
         let words = config.words();
@@ -65,20 +66,20 @@ impl Recorder {
         &self.wishes
     }
 
-    /// For a new worker.
+    /// The scribe of a new worker.
     pub(crate) fn scribe(&self, is_spare: bool) -> Arc<Scribe> {
         let words = self.config.words() / if is_spare { PART_OF_SPARES } else { 1 };
         Arc::new(Scribe::new(words, self.start, self.config.is_exact).with_cpu_times())
     }
 
-    /// Something that the calling thread does, exactly now, be it one of the workers or not.
+    /// Records an event of the calling thread, a worker or not, with the current time.
     pub(crate) fn record(&self, kind: EventKind) {
         if self.with_own(|scribe| scribe.record(kind)).is_none() {
             self.record_outside(kind);
         }
     }
 
-    /// The same for who is no worker.
+    /// Records an event of a thread that is not a worker.
     pub(crate) fn record_outside(&self, kind: EventKind) {
         self.lock_outside().record(kind);
     }
@@ -98,12 +99,12 @@ impl Recorder {
         }
     }
 
-    /// Nanoseconds since it began.
+    /// Nanoseconds since the start of the recorder.
     pub(super) fn nanos(&self) -> u64 {
         self.lock_outside().nanos()
     }
 
-    /// Calls `f` for the worker whose thread this is, if it is one of this runtime's.
+    /// Calls `f` with the calling worker's scribe, if it is a worker of this runtime.
     fn with_own(&self, f: impl FnOnce(&Scribe)) -> Option<()> {
         here::with(|place| {
             let own = place.scribe.as_deref().filter(|_| ptr::eq(&*place.recorder, self));
@@ -113,7 +114,7 @@ impl Recorder {
     }
 
     pub(super) fn copy_outside(&self) -> Copied {
-        // Copied without waiting for anybody would be as good; this way nothing is half-way.
+        // A copy without the lock would also be valid; with it no event is incomplete.
         self.lock_outside().copy()
     }
 

@@ -1,4 +1,4 @@
-//! The words that one thread has written last. The protocol is told in `README.md`.
+//! The words that one thread has written last. `README.md` specifies the protocol.
 
 use crate::canary;
 use crate::env::prefetch_to_write;
@@ -10,26 +10,28 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// Memory is asked for so many words before they are written: two cache lines. Chosen by `yield_many`.
+/// Memory is asked for so many words before they are written: two cache lines. Chosen by
+/// `yield_many`.
 const AHEAD: usize = 16;
 
-/// Words in a circle: one thread at a time writes, any thread copies, and the oldest are overwritten.
+/// A ring buffer of words: one thread at a time writes, any thread copies, and the oldest words are
+/// overwritten.
 pub(crate) struct Ring {
-    /// How many words have been written. Written by the writer alone, after the word.
+    /// The number of words written. Only the writer changes it, after the word.
     position: AtomicU64,
     words: Box<[AtomicU64]>,
 }
 
-/// What was in a ring.
+/// The contents of a ring.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Copied {
-    /// How many words were written before these, and are lost.
+    /// The number of earlier words, which are lost.
     pub(crate) lost: u64,
     pub(crate) words: Vec<u64>,
 }
 
 impl Ring {
-    /// For so many words, or somewhat more.
+    /// Creates a ring for at least `capacity` words.
     pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity.max(2).next_power_of_two();
         Ring {
@@ -42,22 +44,23 @@ impl Ring {
         self.words.len()
     }
 
-    /// How many words have been written; for the writer.
+    /// The number of words written. Only for the writer.
     #[inline(always)]
     pub(crate) fn position(&self) -> u64 {
-        // Relaxed: the writer's own.
+        // Relaxed: only the writer changes it.
         self.position.load(Ordering::Relaxed)
     }
 
-    /// By one thread at a time. Returns how many words have been written.
+    /// Appends a word, and returns the number of words written. Must be called by one thread at a
+    /// time.
     #[inline(always)]
     pub(crate) fn push(&self, word: u64) -> u64 {
         let position = self.position();
         let place = self.place(position);
-        // If its store has to wait for the memory, so have all atomics of the poll behind it.
+        // If the store had to wait for memory, so would all later atomics of the poll.
         prefetch_to_write(ptr::from_ref(place).wrapping_add(AHEAD));
-        // Release: pairs with the fence in copy(). Who has read this word sees the position that said
-        // that its place is next.
+        // Release: pairs with the fence in copy(). A thread that has read this word sees the
+        // position before it.
         let release = canary::TRACE_WORD_RELAXED.weakens(Ordering::Release);
         place.store(word, release);
         // Release: pairs with the Acquire in copy(), which finds the word behind it.
@@ -69,23 +72,24 @@ impl Ring {
     #[inline(always)]
     fn place(&self, position: u64) -> &AtomicU64 {
         let place = position as usize & (self.words.len() - 1);
-        // SAFETY: (type) there are words, a power of two of them.
+        // SAFETY: (type) the number of words is a power of two, so the masked index is valid.
         unsafe { self.words.get_unchecked(place) }
     }
 
-    /// What is there, without what was overwritten while it was looked at.
+    /// A copy of the words, without those that were overwritten during the copy.
     pub(crate) fn copy(&self) -> Copied {
         // Acquire: pairs with the Release in push().
         let end = self.position.load(Ordering::Acquire);
         let capacity = self.words.len() as u64;
         let first = end.saturating_sub(capacity);
-        // Relaxed: what they are worth is found out below.
+        // Relaxed: validated below.
         let mut words: Vec<u64> =
             (first..end).map(|position| self.place(position).load(Ordering::Relaxed)).collect();
-        // Acquire: pairs with the Release of whoever wrote over a word that was read above.
+        // Acquire: pairs with the Release of a writer that has overwritten a word that was read
+        // above.
         fence(Ordering::Acquire);
         let now = self.position.load(Ordering::Relaxed);
-        // One more may be half-way.
+        // One more word may be half-written.
         let half_way = u64::from(!canary::TRACE_COPY_TOO_LONG.sings());
         let safe = (now + half_way).saturating_sub(capacity).clamp(first, end);
         if !canary::TRACE_COPY_UNCHECKED.sings() {

@@ -1,5 +1,5 @@
-//! Who writes down what one worker does: when the clock is read, and what is left out because it was
-//! said before. Told in `README.md`.
+//! The scribe, which records the events of one worker: it decides when to read the clock, and what
+//! to omit because it was recorded before. See `README.md`.
 
 use super::event::{Aside, EventKind, Outcome, PollSource, TaskId};
 use super::ring::{Copied, Ring};
@@ -15,67 +15,72 @@ mod rounds;
 
 use rounds::Rounds;
 
-/// After so many words without a time comes one. Chosen by `yield_many`; see the README.
+/// The number of words between two times. Chosen by `yield_many`; see the README.
 const BATCH: u64 = 512;
-/// Once in so many marks the next poll tells where its task was spawned, even where polls are too
-/// short to be timed.
-/// Guessed: a clock reading in 8192 words costs nothing, and a ring holds several.
+/// The number of marks between two polls that record where their task was spawned, even if polls
+/// are too short to be timed. Guessed: that is one reading of the clock per 8192 words, and a ring
+/// holds several.
 const SAMPLE: u64 = 16;
-/// Recording may take one of so many parts of the time. As above.
+/// The reciprocal of the fraction of time that recording may take. Chosen by `yield_many`.
 const SHARE: u64 = 24;
-/// What a word costs, and a reading of the clock with what is written beside it, in nanoseconds. Measured, roughly.
+/// The cost of a word, and of a reading of the clock with its words, in nanoseconds. Measured
+/// roughly.
 const COST_OF_WORD: u64 = 3;
 const COST_OF_READING: u64 = 75;
-/// With credit for so many readings polls are timed one by one. Guessed.
+/// The credit, in readings, with which each poll is timed. Guessed.
 const ENOUGH: u64 = 128 * COST_OF_READING;
-/// More credit than this is not given, in nanoseconds: after something that took long polls are timed for a
-/// while, not for ever. Guessed.
+/// The maximal credit in nanoseconds: after a long event polls are timed for a while, but not
+/// forever. Guessed.
 const MOST: u64 = 1_000_000;
-/// The thread's CPU time is asked for at most so often, in nanoseconds: it takes a call of the kernel. Guessed.
+/// The shortest interval between two readings of the thread's CPU time in nanoseconds, because that
+/// is a system call. Guessed.
 const CPU_PACE: u64 = 1_000_000;
-/// So often a copy is made anew if something was written meanwhile: a poll that ended just then is in it.
+/// How often a copy is retried if something was written meanwhile, so that a poll that has just
+/// ended is included.
 const TRIES: usize = 3;
-/// Of how many tasks it is remembered that their spawn location was told. Guessed.
+/// The number of tasks whose spawn locations are remembered as recorded. Guessed.
 const TOLD: usize = 256;
 
-/// The record of one worker. One thread at a time writes: the one that runs the worker, or whoever has the lock
-/// around it. What each poll needs is in one cache line, which is nobody else's.
+/// The record of one worker. One thread at a time writes: the one that runs the worker, or the
+/// holder of the lock around it. The fields that each poll needs share one cache line.
 #[repr(C, align(128))]
 pub(crate) struct Scribe {
-    /// The poll that goes on and has not been recorded, but for its outcome; else 0.
+    /// The word of the current poll without its outcome, if it has not been recorded, or 0.
     pending: Counter,
-    /// At this position it is time to read the clock; 0 while every poll is timed.
+    /// The position at which the clock is read next, or 0 while every poll is timed.
     next_reading: Counter,
     ring: Ring,
-    /// When the clock was read last, and at which position.
+    /// The last reading of the clock, and its position.
     last_reading: Counter,
     read_at: Counter,
-    /// When the thread's CPU time is asked for next.
+    /// When the thread's CPU time is read next.
     next_cpu_time: Counter,
-    /// How long the clock may be read, in nanoseconds.
+    /// The time that may be spent on reading the clock, in nanoseconds.
     credit: Counter,
-    /// How long it took from word to word when nothing was timed.
+    /// The time between two words while nothing was timed.
     nanos_per_word: Counter,
-    /// When the poll that goes on has returned to its task; see [`returned`](Self::returned).
+    /// When the current poll's future returned; see [`returned`](Self::returned).
     returned_at: Counter,
-    /// Rounds without work that are not written yet.
+    /// Idle rounds that were not written yet.
     rounds: Rounds,
     is_exact: bool,
     start: Clock,
-    /// The tasks whose spawn location was told last, each in the place that its number says.
+    /// The tasks whose spawn locations were recorded last, each at the index given by its number.
     told: Box<[Counter]>,
-    /// From this position on it has to be told again: what was told may be overwritten soon.
+    /// The position from which on they must be recorded again, because the old ones may be
+    /// overwritten soon.
     told_until: Counter,
 }
 
-/// A poll that goes on.
+/// A poll in progress.
 #[derive(Clone, Copy)]
 #[must_use = "it comes to its end"]
 pub(crate) struct Begun(Word);
 
-/// For what happens with every task.
+/// Events that happen for every task.
 impl Scribe {
-    /// For so many words. Times are those since `start`; if it `is_exact` every event has one.
+    /// Creates a scribe with a ring of `words` words. Times count from `start`; if `is_exact`,
+    /// every event has one.
     pub(super) fn new(capacity: usize, start: Clock, is_exact: bool) -> Self {
         Scribe {
             pending: Counter::default(),
@@ -95,18 +100,18 @@ impl Scribe {
         }
     }
 
-    /// Nobody writes to it, and nothing is read: it is there to say that polls are timed.
+    /// Never written to or read: it only stands for timed polls.
     pub(crate) fn mute() -> Self {
         Scribe::new(0, Clock::now(), true)
     }
 
-    /// Tells how much CPU time its thread has used, too. Not for what many threads write to.
+    /// Records the thread's CPU time too. Not for scribes that several threads use.
     pub(super) fn with_cpu_times(self) -> Self {
         self.next_cpu_time.set(0);
         self
     }
 
-    /// A poll begins. What is returned is to [end](Self::end_poll) it.
+    /// Starts a poll. The returned value must be passed to [`end_poll`](Self::end_poll).
     #[inline(always)]
     pub(crate) fn begin_poll(
         &self,
@@ -125,7 +130,7 @@ impl Scribe {
         self.begin_untimed_poll(task, source)
     }
 
-    /// The same, unless polls are timed at the moment.
+    /// Starts a poll, unless polls are being timed.
     #[inline(always)]
     pub(crate) fn begin_untimed_poll(&self, task: u64, source: PollSource) -> Begun {
         let poll = Word::poll(TaskId(task), source);
@@ -133,7 +138,7 @@ impl Scribe {
         Begun(poll)
     }
 
-    /// It has ended.
+    /// Ends a poll.
     #[inline(always)]
     pub(crate) fn end_poll(&self, begun: Begun, outcome: Outcome) {
         if self.pending.get() == 0 {
@@ -146,19 +151,19 @@ impl Scribe {
         }
     }
 
-    /// A task was spawned here.
+    /// Records the spawn of a task.
     pub(crate) fn spawned(&self, task: u64, at: &'static Location<'static>) {
         self.note(EventKind::Spawn { task: TaskId(task) });
         self.tell(task, at);
     }
 
-    /// A task was spawned here that no worker will run.
+    /// Records the spawn of a task that no worker will run.
     pub(super) fn spawned_aside(&self, task: u64, aside: Aside, at: &'static Location<'static>) {
         self.record(EventKind::SpawnAside { task: TaskId(task), aside });
         self.tell(task, at);
     }
 
-    /// Something that happens often: the clock is read for it only while polls are timed one by one.
+    /// Records a frequent event, for which the clock is read only while each poll is timed.
     pub(crate) fn note(&self, kind: EventKind) {
         if self.is_precise() {
             self.write_rounds();
@@ -173,7 +178,7 @@ impl Scribe {
         }
     }
 
-    /// Something that happens now, exactly.
+    /// Records an event with the current time.
     pub(crate) fn record(&self, kind: EventKind) {
         self.begin_pending();
         self.write_rounds();
@@ -181,19 +186,19 @@ impl Scribe {
         self.write_at(now, kind);
     }
 
-    /// The future of the task that is polled has returned, and others may have the task next.
+    /// The future of the current poll has returned, and another thread may get the task next.
     #[cold]
     pub(crate) fn returned(&self) {
         self.returned_at.set(self.nanos());
     }
 
-    /// Whether every poll is timed, at the moment. It seems so while rounds are kept, too.
+    /// Whether every poll is being timed. Also true while rounds are kept.
     #[inline(always)]
     pub(crate) fn is_precise(&self) -> bool {
         self.next_reading.get() == 0
     }
 
-    /// What happens in a poll stands behind its beginning.
+    /// Records the beginning of the current poll, before events within it.
     #[inline(always)]
     pub(crate) fn begin_pending(&self) {
         let pending = self.pending.get();
@@ -203,7 +208,7 @@ impl Scribe {
         }
     }
 
-    /// A poll that is timed.
+    /// Starts a timed poll.
     #[cold]
     #[inline(never)]
     fn begin_timed(&self, poll: Word, spawned_at: &'static Location<'static>) {
@@ -225,7 +230,7 @@ impl Scribe {
             return;
         }
         let now = self.read_clock();
-        // Others may have gone on with the task before this was read, unless it has ended.
+        // Another thread may have continued the task before this reading, unless it has ended.
         let is_late = self.is_exact && outcome != Outcome::Done;
         let at = if is_late { self.returned_at.get() } else { now };
         self.write_at(at, end);
@@ -238,7 +243,7 @@ fn never() -> Counter {
     never
 }
 
-/// What is written.
+/// Writing.
 impl Scribe {
     #[inline(always)]
     fn write(&self, kind: EventKind) {
@@ -259,11 +264,12 @@ impl Scribe {
     #[inline(never)]
     fn tell_cpu_time(&self, now: u64) {
         self.next_cpu_time.set(now + CPU_PACE);
-        // Without a time: the end of a poll may be older than this reading, and comes next.
+        // Without a time, because the end of a poll comes next, which may be older than this
+        // reading.
         self.write(EventKind::CpuTime { nanos: cpu_time() });
     }
 
-    /// It is this late.
+    /// Writes the current time.
     #[cold]
     #[inline(never)]
     fn mark(&self) {
@@ -272,19 +278,20 @@ impl Scribe {
         self.nanos_per_word.set((now - before) / BATCH);
         let position = self.ring.push(Word::mark(now).0);
         if position / BATCH % SAMPLE == 0 {
-            // The next poll takes the path of timed polls, once: there is no credit for more.
+            // The next poll takes the path of timed polls only once, because there is no credit for
+            // more.
             self.next_reading.set(0);
         }
     }
 
-    /// Where a task was spawned.
+    /// Records where a task was spawned.
     fn tell(&self, task: u64, spawned_at: &'static Location<'static>) {
         let location = std::ptr::from_ref(spawned_at).expose_provenance() as u64;
         self.ring.push(Word::spawned_at(TaskId(task)).0);
         self.ring.push(Word::location(location).0);
     }
 
-    /// The same, unless that was told lately.
+    /// Records where a task was spawned, unless that was recorded recently.
     fn tell_now_and_then(&self, task: u64, spawned_at: &'static Location<'static>) {
         let position = self.ring.position();
         if position >= self.told_until.get() {
@@ -299,10 +306,10 @@ impl Scribe {
     }
 }
 
-/// For those who ask.
+/// For readers.
 impl Scribe {
-    /// What was written, and behind it what is kept: rounds without work, or the beginning of the
-    /// poll that goes on, if that is not among it.
+    /// The words written and those that are kept: idle rounds, or the beginning of the current
+    /// poll.
     pub(super) fn copy(&self) -> Copied {
         let (mut copied, mut pending, mut end, mut draft): (Copied, _, _, _) = Default::default();
         for _ in 0..TRIES {
@@ -314,15 +321,15 @@ impl Scribe {
                 break;
             }
         }
-        // It is what comes next if its position is that of the next word.
+        // The draft comes next if its position is that of the next word.
         if let Some((position, words)) = draft {
             if position == end {
                 copied.words.extend(words);
             }
         }
-        // If more has been written meanwhile it is another poll's beginning.
+        // If more has been written since, it is the beginning of another poll.
         if pending != 0 && self.ring.position() == end {
-            // Polls before it were no longer than others: this one is as old as it may be.
+            // Earlier polls were no longer than others, so this one is as old as possible.
             let since = self.words_since_reading() * self.nanos_per_word.get();
             let estimate = self.last_reading.get() + since;
             copied.words.push(Word::mark(estimate.min(self.nanos())).0);
@@ -332,21 +339,21 @@ impl Scribe {
     }
 }
 
-/// When the clock is read.
+/// When to read the clock.
 impl Scribe {
-    /// Nanoseconds since the recorder began.
+    /// Nanoseconds since the start of the recorder.
     pub(super) fn nanos(&self) -> u64 {
         u64::try_from(Clock::now().since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// How many words have been written since the clock was read.
+    /// The number of words since the last reading of the clock.
     fn words_since_reading(&self) -> u64 {
-        // Who copies may see the one before the other.
+        // A reader may see one before the other.
         self.ring.position().saturating_sub(self.read_at.get())
     }
 
-    /// The time that has passed since the last reading has earned a part of itself, and what was recorded since
-    /// then is paid for.
+    /// Adds credit for the time since the last reading, and subtracts the cost of what was recorded
+    /// since.
     fn earn(&self, now: u64) {
         let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
         let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;
@@ -356,7 +363,7 @@ impl Scribe {
         self.credit.set(credit);
     }
 
-    /// What time it is, for what is written next. Decides whether polls are timed from now on.
+    /// Reads the clock for the next words, and decides whether to time each poll from now on.
     fn read_clock(&self) -> u64 {
         let now = self.nanos();
         let least = if self.is_precise() { 1 } else { ENOUGH };

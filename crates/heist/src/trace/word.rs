@@ -1,12 +1,12 @@
-//! How events stand in eight bytes: in the recorder's rings and, word for word, in files.
+//! Events in eight bytes, as in the recorder's rings and in files.
 //!
-//! The six lowest bits are the tag, which says what the rest is; `FORMAT.md` has the table. A
-//! reader may begin at any word. An event of two words has a tag for each, so that a second word
-//! whose first was overwritten is known for what it is.
+//! The six lowest bits are the tag, which determines the meaning of the rest; `FORMAT.md` has the
+//! table. A reader may start at any word. An event of two words has a tag for each, so that a
+//! second word without its first can be recognized.
 //!
-//! Times are words of their own, since most events do without. [`Word::time`] is the time of the
-//! event right behind it, which is exact. [`Word::mark`] says how late it was at that place,
-//! whatever comes next. What stands between two of these happened between them.
+//! Times are separate words, because most events have none. [`Word::time`] is the exact time of the
+//! next event. [`Word::mark`] is the time at its position. Events between two of these happened
+//! between them.
 
 use super::event::{Aside, EventKind, Outcome, PollSource, Resource, StallKind, StringId, TaskId};
 
@@ -15,25 +15,25 @@ const TASK_BITS: u32 = 52;
 const SOURCE_SHIFT: u32 = TAG_BITS + TASK_BITS;
 const OUTCOME_SHIFT: u32 = SOURCE_SHIFT + 3;
 
-/// Numbers of tasks above this do not fit.
+/// The largest task number that fits.
 pub(crate) const MAX_TASK: u64 = (1 << TASK_BITS) - 1;
-/// Times above this do not fit: nine years of nanoseconds.
+/// The largest time that fits: nine years of nanoseconds.
 pub(crate) const MAX_NANOS: u64 = u64::MAX >> TAG_BITS;
 
-/// Rounds and failed searches of an [`EventKind::IdleRounds`] above this do not fit.
+/// The largest number of rounds, and of failed searches, of an [`EventKind::IdleRounds`].
 pub(crate) const MAX_ROUNDS: u32 = (1 << ROUND_BITS) - 1;
-/// Nor do its times above this.
+/// The largest of its times.
 pub(crate) const MAX_ROUND_NANOS: u64 = (1 << ROUND_TIME_BITS) - 1;
 const ROUND_BITS: u32 = 21;
 const ROUND_TIME_BITS: u32 = 29;
-/// In the place of a seat.
+/// Stands for no seat.
 const NO_SEAT: u16 = u16::MAX;
 
 const _: () = assert!(OUTCOME_SHIFT + 3 == u64::BITS);
 const _: () = assert!(TAG_BITS + 2 * ROUND_BITS + u16::BITS == u64::BITS);
 const _: () = assert!(TAG_BITS + 2 * ROUND_TIME_BITS == u64::BITS);
 
-/// Memory that was never written is no event: 0 is no tag.
+/// 0 is not a tag, so memory that was never written is not an event.
 mod tag {
     pub(super) const TIME: u64 = 1;
     pub(super) const MARK: u64 = 2;
@@ -78,12 +78,12 @@ mod tag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(pub(crate) u64);
 
-/// What a word says.
+/// The meaning of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// The next event happened at this moment, in nanoseconds.
+    /// The exact time of the next event, in nanoseconds.
     Time(u64),
-    /// It was this late here.
+    /// The time at this position.
     Mark(u64),
     /// An event.
     Event(EventKind),
@@ -91,7 +91,7 @@ pub(crate) enum Item {
     Polled { task: TaskId, source: PollSource, outcome: Outcome },
     /// A [`EventKind::SpawnedAt`] whose [`Item::Location`] is the next word.
     SpawnedAt { task: TaskId },
-    /// In a file a [`StringId`], in a ring whatever the recorder put there.
+    /// A [`StringId`] in a file, and the recorder's own value in a ring.
     Location(u64),
     /// A [`EventKind::Stall`] whose [`Item::StallTask`] is the next word.
     Stall { worker: u16, kind: StallKind },
@@ -103,7 +103,7 @@ pub(crate) enum Item {
     RoundTimes { nanos: u64, awake_nanos: u64 },
 }
 
-/// The words of one event: the second is there for some only.
+/// The words of one event. Only some events have a second word.
 pub(crate) type Words = (Word, Option<Word>);
 
 impl Word {
@@ -117,30 +117,30 @@ impl Word {
         self.0 >> TAG_BITS
     }
 
-    /// The next word's event happens now, `nanos` after the recorder's start.
+    /// The exact time of the next event, in nanoseconds since the recorder's start.
     #[inline(always)]
     pub(crate) const fn time(nanos: u64) -> Self {
         Word::new(tag::TIME, nanos)
     }
 
-    /// It is this late.
+    /// The time at this position, in nanoseconds since the recorder's start.
     #[inline(always)]
     pub(crate) const fn mark(nanos: u64) -> Self {
         Word::new(tag::MARK, nanos)
     }
 
-    /// A whole poll in which nothing else was recorded. If something is to be, its
-    /// [`EventKind::PollStart`] comes first and a [`EventKind::PollEnd`] ends it.
+    /// A whole poll in which nothing else was recorded. A poll with other events has a
+    /// [`EventKind::PollStart`] and a [`EventKind::PollEnd`] instead.
     #[inline(always)]
     pub(crate) const fn polled(task: TaskId, source: PollSource, outcome: Outcome) -> Self {
         let bits = source_bits(source) << SOURCE_SHIFT | outcome_bits(outcome) << OUTCOME_SHIFT;
         Word(Word::of_task(tag::POLLED, task).0 | bits)
     }
 
-    /// A poll, to be [begun](Self::begun) by itself, or to be [ended](Self::ended) in one word.
+    /// A poll, to be recorded as [begun](Self::begun), or as [ended](Self::ended) in one word.
     #[inline(always)]
     pub(crate) const fn poll(task: TaskId, source: PollSource) -> Self {
-        // Not cut down to its bits: no process spawns so many, and this is done for each poll.
+        // Not masked, because no process spawns so many tasks, and this runs for each poll.
         debug_assert!(task.0 <= MAX_TASK);
         Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLLED)
     }
@@ -178,7 +178,7 @@ impl Word {
         TaskId(self.payload() & MAX_TASK)
     }
 
-    /// The words of an event; the compiler leaves the one arm that a caller needs.
+    /// The words of an event. The compiler removes the arms that a caller does not need.
     #[inline(always)]
     pub(crate) const fn of(kind: EventKind) -> Words {
         let one = match kind {
@@ -237,7 +237,7 @@ impl Word {
         (one, None)
     }
 
-    /// What the word says; nothing if no version of this crate wrote it.
+    /// Decodes the word. Returns `None` if no version of this crate writes it.
     pub(crate) fn item(self) -> Option<Item> {
         let payload = self.payload();
         let (low, high) = (payload as u16, (payload >> 16) as u16);

@@ -7,10 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::mem;
 
-/// So many events without a time are written in a row; readers look no further ahead.
+/// The number of events without a time that are written in a row; readers read no further ahead.
 const UNTIMED: usize = 1024;
 
-/// Writes a trace: what the recorder does, and what tests and tools do that make up their own.
+/// Writes a trace. The recorder uses it, and tests and tools that make up traces.
+///
+/// A trace without [`finish`](Writer::finish) is a truncated one.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::trace::{Event, EventKind, Header, Lane, TaskId, Trace, Writer};
@@ -38,32 +42,34 @@ const UNTIMED: usize = 1024;
 /// assert_eq!(events?, [event]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// Without [`finish`](Writer::finish) the trace is a truncated one.
 #[derive(Debug)]
 #[must_use]
 pub struct Writer<W> {
     out: W,
     lanes: BTreeMap<u16, LaneBuffer>,
     strings: HashMap<Box<str>, StringId>,
-    /// Payloads that are not written yet.
+    /// Payloads that were not written yet.
     new_strings: Vec<u8>,
     new_names: Vec<u8>,
 }
 
-/// The end of a lane, not written yet.
+/// The end of a lane, which was not written yet.
 #[derive(Debug, Default)]
 struct LaneBuffer {
     words: Vec<u8>,
     /// The time of the lane's last event.
     latest: u64,
-    /// Events since a time was written.
+    /// The number of events since the last time.
     untimed: usize,
     has_time: bool,
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a trace.
+    /// Starts a trace by writing its header.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of `out`.
     pub fn new(mut out: W, header: &Header) -> io::Result<Self> {
         out.write_all(&header.to_bytes())?;
         Ok(Writer {
@@ -75,7 +81,12 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// The number of a text: the same for the same text. What is longer than 4096 bytes is cut.
+    /// Returns the id of a text, which is the same for equal texts. A text longer than 4096 bytes
+    /// is truncated.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of `out`.
     pub fn string(&mut self, text: &str) -> io::Result<StringId> {
         let text = format::cut(text);
         if let Some(known) = self.strings.get(text) {
@@ -91,7 +102,11 @@ impl<W: Write> Writer<W> {
         Ok(id)
     }
 
-    /// A task's name.
+    /// Writes the name of a task.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of `out`.
     pub fn name(&mut self, task: TaskId, name: &str) -> io::Result<()> {
         let name = self.string(name)?;
         if self.new_names.len() + 12 > MAX_PAYLOAD {
@@ -102,19 +117,26 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// So many events of the lane's beginning were overwritten.
+    /// Writes how many events at the beginning of a lane were overwritten.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of `out`.
     pub fn lost(&mut self, lane: Lane, events: u64) -> io::Result<()> {
         let lane = format::lane_number(lane)?;
         write_chunk(&mut self.out, kind::LOST, lane, &events.to_le_bytes())
     }
 
-    /// The lane's next event. Its time is kept if it is exact; if not, the reader finds one between
-    /// the exact ones around it.
+    /// Writes the next event of a lane.
+    ///
+    /// The time is written if it is exact. Otherwise the reader interpolates it between the exact
+    /// events around it.
     ///
     /// # Errors
-    /// Those of the file below, and [`io::ErrorKind::InvalidInput`] for an event that is older than
-    /// the one before it in its lane (or than the end of that, if it was
-    /// [`EventKind::IdleRounds`]), or for a number that the format cannot hold.
+    ///
+    /// Returns errors of `out`, and [`io::ErrorKind::InvalidInput`] if the event is earlier than
+    /// the one before it in its lane (or than the end of that, for [`EventKind::IdleRounds`]), or
+    /// if a number is too large for the format.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         let nanos = event.at.as_nanos();
         if nanos > u128::from(MAX_NANOS) || task_of(event.kind).0 > MAX_TASK {
@@ -149,7 +171,7 @@ impl<W: Write> Writer<W> {
         self.write_full_lane(number)
     }
 
-    /// The lane's next words, as the recorder has them; texts are [`StringId`]s already.
+    /// Writes the next words of a lane, as the recorder has them, with texts as [`StringId`]s.
     pub(crate) fn words(
         &mut self,
         lane: Lane,
@@ -166,7 +188,11 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left, and the end. Returns what was written to.
+    /// Writes the rest and the end of the trace. Returns the writer.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of `out`.
     pub fn finish(mut self) -> io::Result<W> {
         self.write_strings()?;
         self.write_names()?;
@@ -211,12 +237,12 @@ impl LaneBuffer {
         self.words.extend(word.0.to_le_bytes());
     }
 
-    /// The last words stay, since [`LaneBuffer::join_poll`] may change one.
+    /// Keeps the last words, because [`LaneBuffer::join_poll`] may change one.
     fn is_full(&self) -> bool {
         self.words.len() >= MAX_PAYLOAD + 64
     }
 
-    /// If `kind` ends the poll that was just begun, the two become one word.
+    /// Combines the end of a poll with its beginning, if that is the last word.
     fn join_poll(&mut self, kind: EventKind) -> bool {
         let EventKind::PollEnd { task, outcome } = kind else { return false };
         let Some(last) = self.words.len().checked_sub(8) else { return false };
@@ -235,7 +261,7 @@ impl LaneBuffer {
     }
 }
 
-/// How long an event takes, in nanoseconds.
+/// The duration of an event, in nanoseconds.
 fn length_of(kind: EventKind) -> io::Result<u64> {
     let EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos } = kind else {
         return Ok(0);
@@ -251,7 +277,7 @@ fn length_of(kind: EventKind) -> io::Result<u64> {
     Ok(nanos)
 }
 
-/// The task that an event is about; 0 if about none.
+/// The task of an event, or 0 if it has none.
 fn task_of(kind: EventKind) -> TaskId {
     match kind {
         EventKind::Spawn { task }

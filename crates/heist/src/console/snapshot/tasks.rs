@@ -1,4 +1,4 @@
-//! The tasks of a snapshot: those that were asked for, out of all.
+//! The tasks of a snapshot: those that were requested.
 
 use super::{Sort, Wish};
 use crate::console::json::Json;
@@ -15,7 +15,8 @@ pub(super) fn write(json: &mut Json, scheduler: &Scheduler, tracker: &Tracker, w
     json.key("tasks_matched").number(matched);
     json.key("tasks_tracked").number(tracked);
     let alive = scheduler.spawned().saturating_sub(scheduler.ended());
-    // A task leaves the table a moment before it counts as ended. That is no reason to speak of a full one.
+    // A task leaves the table slightly before it counts as ended, so a small difference does not
+    // mean that the table was full.
     let untracked = if tracker.was_full() { alive.saturating_sub(tracked) } else { 0 };
     json.key("tasks_untracked").number(untracked);
     json.key("histograms").object(|json| {
@@ -27,15 +28,15 @@ pub(super) fn write(json: &mut Json, scheduler: &Scheduler, tracker: &Tracker, w
 }
 
 struct Chosen {
-    /// In the order that was asked for.
+    /// In the requested order.
     tasks: Vec<Task>,
-    /// How many would have been right.
+    /// The number of tasks that match.
     matched: u64,
-    /// How many there are.
+    /// The number of tasks.
     tracked: u64,
 }
 
-/// A task, by how much it is wanted: the rank, then the smaller id.
+/// A task, ordered by rank and then by smaller id.
 struct Task {
     rank: u64,
     stats: Arc<Stats>,
@@ -68,10 +69,10 @@ impl Ord for Task {
     }
 }
 
-/// Keeps no more than are asked for, however many there are.
+/// Keeps at most the requested number of tasks.
 fn choose(tracker: &Tracker, wish: &Wish) -> Chosen {
     let now = tracker.now();
-    // The least wanted is on top.
+    // The lowest rank is on top.
     let mut best = BinaryHeap::new();
     let (mut matched, mut tracked) = (0, 0);
     tracker.for_each(|stats| {
@@ -92,7 +93,7 @@ fn choose(tracker: &Tracker, wish: &Wish) -> Chosen {
             best.pop();
         }
     });
-    // The most wanted comes first.
+    // The highest rank comes first.
     let tasks = best.into_sorted_vec().into_iter().map(|Reverse(task)| task).collect();
     Chosen { tasks, matched, tracked }
 }

@@ -1,4 +1,4 @@
-//! What Linux tells about a thread.
+//! What Linux reports about a thread.
 
 use super::{State, SystemCall, Times};
 use rustix::thread::{Pid, gettid};
@@ -26,8 +26,9 @@ impl Thread {
         parse_system_call(&self.read("syscall")?)
     }
 
-    /// One call gives all, or as much as there is room for: what is wanted comes first. A thread's name has at most 15 bytes,
-    /// and the last character may be cut in two: what is read is no UTF-8 then.
+    /// One call reads the whole file, or its beginning, which contains what is needed. A thread's
+    /// name has at most 15 bytes, and its last character may be cut off, so the text may not be
+    /// UTF-8.
     fn read(&self, file: &str) -> Option<String> {
         let path = format!("/proc/self/task/{}/{file}", self.0.as_raw_nonzero());
         let mut bytes = [0; 512];
@@ -36,8 +37,8 @@ impl Thread {
     }
 }
 
-/// `stat`: `id (name) letter numbers…`. The name may hold anything, also what looks like the rest
-/// of the line; after it there are no more parentheses.
+/// `stat`: `id (name) letter numbers…`. The name may contain anything, even text that looks like
+/// the rest of the line, but no parentheses follow it.
 pub(super) fn parse_state(stat: &str) -> Option<State> {
     let (_, rest) = stat.rsplit_once(')')?;
     let (letter, _) = rest.strip_prefix(' ')?.split_once(' ')?;
@@ -51,8 +52,8 @@ pub(super) fn parse_state(stat: &str) -> Option<State> {
     }
 }
 
-/// `schedstat`: nanoseconds on a CPU, nanoseconds waiting for one, how often it was given one. A
-/// kernel that does not count says 0 to all of them.
+/// `schedstat`: nanoseconds on a CPU, nanoseconds waiting for one, and the number of time slices. A
+/// kernel without these statistics reports 0 for all of them.
 pub(super) fn parse_times(schedstat: &str) -> Option<Times> {
     let mut words = schedstat.split_ascii_whitespace();
     let mut number = || words.next()?.parse::<u64>().ok();
@@ -64,8 +65,8 @@ pub(super) fn parse_times(schedstat: &str) -> Option<Times> {
     })
 }
 
-/// `syscall`: `running`, or a number and what the registers hold. The number is -1 where a thread
-/// sleeps outside of a call: it waits for a page of its memory.
+/// `syscall`: `running`, or a number and the registers. The number is -1 if the thread sleeps
+/// outside of a system call, waiting for a page of its memory.
 pub(super) fn parse_system_call(syscall: &str) -> Option<SystemCall> {
     let (number, _registers) = syscall.split_once(' ')?;
     number.parse().ok().map(SystemCall::new)

@@ -1,4 +1,4 @@
-//! A system that does not tell.
+//! A system that reports nothing about threads.
 
 use super::{State, SystemCall, Times};
 

@@ -1,9 +1,9 @@
-//! Nobody has a companion.
+//! Runtimes without companions.
 
 use std::io;
 use std::marker::PhantomData;
 
-/// Whether a runtime has a companion: no.
+/// Whether a runtime has a companion, which is never the case.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wish;
 
@@ -19,7 +19,7 @@ impl Wish {
     }
 }
 
-/// What a runtime's threads enter.
+/// The companion that a runtime's threads enter.
 #[derive(Debug, Default)]
 pub(crate) struct Companion;
 
@@ -29,7 +29,7 @@ impl Companion {
     }
 }
 
-/// Whoever has this is in the companion.
+/// A guard: the thread is in the companion.
 pub(crate) struct Guard<'a>(PhantomData<&'a Companion>);
 
 /// Ends the companion when it is dropped.

@@ -1,8 +1,7 @@
-//! A companion for each runtime that wants one, from when that is built: not from when it is first used. Crates
-//! find Tokio's runtime in their thread and nowhere else, so it has to be entered before they look for it, and only
-//! one that has been built can be. One that is built without a thread, which is started by the first socket, timer or
-//! task, would do; but of these Tokio tells others about tasks alone, and who waits for a socket or a timer that
-//! nobody drives waits for ever.
+//! Companions of runtimes that enable them. A companion is built together with its runtime, not
+//! when it is first used: crates look for Tokio's runtime only in their thread, so it must exist
+//! and be entered before. Starting its thread with the first socket, timer or task would be enough,
+//! but Tokio reports only tasks, and a socket or timer without that thread would never complete.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -26,8 +25,8 @@ impl Wish {
         self.threads = Some(threads);
     }
 
-    /// Starts it, if it is wanted, and makes it what `companion` enters. Each of its threads calls
-    /// `on_thread_start` first of all.
+    /// Starts the companion, if it is enabled, and has `companion` enter it. Each of its threads
+    /// calls `on_thread_start` first.
     pub(crate) fn grant(
         &self,
         companion: &Companion,
@@ -57,12 +56,12 @@ fn not_started(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-/// What a runtime's threads enter.
+/// The companion that a runtime's threads enter.
 #[derive(Debug, Default)]
 pub(crate) struct Companion(OnceLock<Handle>);
 
 impl Companion {
-    /// Enters it, if there is one. On a thread that is ending nothing can be entered any more.
+    /// Enters the companion, if there is one. Does nothing on a thread that is ending.
     pub(crate) fn enter(&self) -> Guard<'_> {
         Guard(self.0.get().filter(|_| !is_thread_ending()).map(Handle::enter))
     }
@@ -72,10 +71,10 @@ fn is_thread_ending() -> bool {
     Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed())
 }
 
-/// Whoever has this is in the companion.
+/// A guard: the thread is in the companion.
 pub(crate) struct Guard<'a>(#[expect(dead_code, reason = "it is held")] Option<EnterGuard<'a>>);
 
-/// Ends the companion when it is dropped, and waits for nothing: it may be dropped anywhere.
+/// Ends the companion when it is dropped, without waiting, so that it may be dropped anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Owner(Option<Runtime>);
 

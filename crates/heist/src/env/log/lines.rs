@@ -7,8 +7,8 @@ pub(super) fn warn(message: &str) {
     without_signals(|| write_line(&mut io::stderr().lock(), message));
 }
 
-/// In one piece, so that no other thread's line comes between. A stream that nobody reads any more
-/// is no reason to panic, as `eprintln` would.
+/// Writes the line at once, so that no other thread's output is in between. Unlike `eprintln`, it
+/// does not panic if stderr is closed.
 fn write_line(out: &mut impl Write, message: &str) {
     let _ = out.write_all(format!("heist: {message}\n").as_bytes());
 }
@@ -27,8 +27,8 @@ mod tests {
         assert_eq!(out, b"heist: this and that\n");
     }
 
-    /// In a process of its own, whose stderr can be read. What is said once is said once, and names
-    /// cannot break a line.
+    /// Runs in a process of its own, whose stderr can be read. Each warning is written once, and
+    /// names cannot break a line.
     #[test]
     fn warnings_are_lines_on_stderr() {
         const IS_CHILD: &str = "HEIST_TEST_WARNS";

@@ -1,4 +1,4 @@
-//! What a descriptor was ready for.
+//! Guards: what a descriptor was ready for.
 
 use super::AsyncFd;
 use crate::reactor::io::{Ready, ReadyEvent};
@@ -6,34 +6,39 @@ use std::fmt;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// That a descriptor was ready when somebody waited for it. It counts as ready until one of these says
-/// that it is not, with [`try_io`](Self::try_io) or [`clear_ready`](Self::clear_ready).
+/// A descriptor that was ready when a task waited for it.
+///
+/// The descriptor counts as ready until a guard clears that, with [`try_io`](Self::try_io) or
+/// [`clear_ready`](Self::clear_ready).
 #[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
     async_fd: &'a AsyncFd<T>,
     event: Option<ReadyEvent>,
 }
 
-/// As [`AsyncFdReadyGuard`], with the sole use of the descriptor.
+/// A descriptor that was ready when a task waited for it, with mutable access; see
+/// [`AsyncFdReadyGuard`].
 #[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
 pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
     async_fd: &'a mut AsyncFd<T>,
     event: Option<ReadyEvent>,
 }
 
-/// What both guards can do.
+/// Methods of both guards.
 macro_rules! guard {
     ($guard:ident, $debug:literal) => {
         impl<T: AsRawFd> $guard<'_, T> {
-            /// It is not ready any more, as an operation has shown. What became ready since is kept, and
-            /// so is that it was closed.
+            /// Clears the readiness, after an operation has returned `WouldBlock`.
+            ///
+            /// Readiness that was reported since is kept, and so is the fact that the descriptor
+            /// was closed.
             pub fn clear_ready(&mut self) {
                 if let Some(event) = self.event.take() {
                     self.async_fd.evented.clear_ready(event);
                 }
             }
 
-            /// The same for some of what it was ready for.
+            /// Clears some of the readiness; see [`clear_ready`](Self::clear_ready).
             pub fn clear_ready_matching(&mut self, ready: Ready) {
                 if let Some(event) = self.event.take() {
                     self.async_fd.evented.clear_ready(event.with_ready(ready));
@@ -42,10 +47,10 @@ macro_rules! guard {
                 }
             }
 
-            /// It is still ready. Does nothing, and says so.
+            /// Keeps the readiness. This does nothing, but makes the intention visible.
             pub fn retain_ready(&mut self) {}
 
-            /// What it was ready for, without what was cleared.
+            /// Returns what the descriptor was ready for, without what was cleared.
             pub fn ready(&self) -> Ready {
                 self.event.map_or(Ready::EMPTY, |event| event.ready)
             }
@@ -67,11 +72,13 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         AsyncFdReadyGuard { async_fd, event: Some(event) }
     }
 
-    /// Calls `f`. If that returns `WouldBlock`, which it must do only if the descriptor said so, it is
-    /// not ready any more.
+    /// Calls `f`, and clears the readiness if that returns `WouldBlock`.
+    ///
+    /// `f` must return `WouldBlock` only if the descriptor did.
     ///
     /// # Errors
-    /// If `f` returned `WouldBlock`. Its other errors are in the `Ok`.
+    ///
+    /// Returns an error if `f` returned `WouldBlock`. Other errors of `f` are in the `Ok` value.
     pub fn try_io<R>(
         &mut self,
         f: impl FnOnce(&'a AsyncFd<T>) -> io::Result<R>,
@@ -85,12 +92,12 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         }
     }
 
-    /// What was waited for.
+    /// Returns the [`AsyncFd`].
     pub fn get_ref(&self) -> &'a AsyncFd<T> {
         self.async_fd
     }
 
-    /// What its descriptor belongs to.
+    /// Returns the value that owns the descriptor.
     pub fn get_inner(&self) -> &'a T {
         self.async_fd.get_ref()
     }
@@ -101,11 +108,13 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         AsyncFdReadyMutGuard { async_fd, event: Some(event) }
     }
 
-    /// Calls `f`. If that returns `WouldBlock`, which it must do only if the descriptor said so, it is
-    /// not ready any more.
+    /// Calls `f` with mutable access, and clears the readiness if that returns `WouldBlock`.
+    ///
+    /// `f` must return `WouldBlock` only if the descriptor did.
     ///
     /// # Errors
-    /// If `f` returned `WouldBlock`. Its other errors are in the `Ok`.
+    ///
+    /// Returns an error if `f` returned `WouldBlock`. Other errors of `f` are in the `Ok` value.
     pub fn try_io<R>(
         &mut self,
         f: impl FnOnce(&mut AsyncFd<T>) -> io::Result<R>,
@@ -119,27 +128,27 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         }
     }
 
-    /// What was waited for.
+    /// Returns the [`AsyncFd`].
     pub fn get_ref(&self) -> &AsyncFd<T> {
         self.async_fd
     }
 
-    /// What was waited for.
+    /// Returns a mutable reference to the [`AsyncFd`].
     pub fn get_mut(&mut self) -> &mut AsyncFd<T> {
         self.async_fd
     }
 
-    /// What its descriptor belongs to.
+    /// Returns the value that owns the descriptor.
     pub fn get_inner(&self) -> &T {
         self.async_fd.get_ref()
     }
 
-    /// What its descriptor belongs to.
+    /// Returns a mutable reference to the value that owns the descriptor.
     pub fn get_inner_mut(&mut self) -> &mut T {
         self.async_fd.get_mut()
     }
 }
 
-/// The descriptor was not ready after all.
+/// The error of a `try_io` that returned `WouldBlock`: the descriptor is not ready.
 #[derive(Debug)]
 pub struct TryIoError(());

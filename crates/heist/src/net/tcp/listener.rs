@@ -1,4 +1,4 @@
-//! Where TCP connections come in.
+//! `TcpListener`.
 
 use super::{TcpSocket, TcpStream};
 use crate::net::addr::{self, ToSocketAddrs};
@@ -9,10 +9,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
 use std::{fmt, future, io};
 
-/// How many connections may wait to be accepted. The system has a limit of its own.
+/// Number of connections that may wait to be accepted. The system has a limit of its own.
 const BACKLOG: u32 = 1024;
 
-/// A socket that takes TCP connections.
+/// A socket that accepts TCP connections.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{AsyncReadExt, AsyncWriteExt};
@@ -36,29 +38,44 @@ const BACKLOG: u32 = 1024;
 /// }
 /// ```
 ///
-/// # Servers that go on
+/// # Errors of `accept`
 ///
-/// `accept` fails if the process or the system has no descriptor left (`EMFILE`, `ENFILE`), and if a
-/// connection broke before it was taken. The listener stays as it is: the connection that there was
-/// no descriptor for waits on, so the next call fails at once, too, until something is closed. A
-/// server therefore does not end with such an error, and does not try again at once, but
-/// sleeps a moment first.
+/// [`accept`](Self::accept) fails if the process or the system has no file descriptor left
+/// (`EMFILE`, `ENFILE`), or if a connection broke before it was accepted. The listener remains
+/// usable. A connection for which there was no descriptor keeps waiting, so the next call fails at
+/// once until a descriptor is closed. A server should therefore neither end on such an error nor
+/// retry at once, but sleep briefly and continue.
 pub struct TcpListener {
     io: Evented<std::net::TcpListener>,
 }
 
 impl TcpListener {
-    /// A listener on this address; with port 0, on a port that the system chooses. If there are
-    /// several addresses, they are tried one after the other.
+    /// Creates a listener on an address. Port 0 lets the system choose a port.
     ///
-    /// The address can be used again at once when a listener is gone (`SO_REUSEADDR`), and 1024
-    /// connections may wait. [`TcpSocket`] leaves the choice.
+    /// If there are several addresses, they are tried in order. The listener has `SO_REUSEADDR`
+    /// set, and 1024 connections may wait to be accepted; use [`TcpSocket`] for other settings.
     ///
     /// # Errors
-    /// The last one, if none of the addresses can be had.
+    ///
+    /// Returns the last error if none of the addresses can be bound.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpListener;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
         addr::first_success(addr::resolve(addr), |addr| future::ready(Self::bind_to(addr))).await
     }
@@ -75,52 +92,79 @@ impl TcpListener {
         TcpListener { io: source::register(api, listener, Interest::READABLE, Ready::READABLE) }
     }
 
-    /// Waits for a connection. Nothing is lost if the future is dropped.
+    /// Waits for a connection and accepts it. Returns the stream and the peer's address.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, no connection is
+    /// lost.
     ///
     /// # Errors
-    /// If the process has no descriptor left, or the connection broke: see [above](TcpListener).
+    ///
+    /// Returns an error if the process has no file descriptor left, or if the connection broke. The
+    /// listener remains usable; see [above](TcpListener#errors-of-accept).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::{TcpListener, TcpStream};
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_stream, from) = listener.accept().await?;
+    /// assert_eq!(from, client.local_addr()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         self.accepted(self.io.io(Interest::READABLE, accept::accept).await?)
     }
 
-    /// The same for code without `async`. The task of the last call is the one that is woken.
+    /// Polls for a connection; see [`accept`](Self::accept). Only the most recent caller is woken.
     ///
     /// # Errors
-    /// As [`accept`](Self::accept).
+    ///
+    /// Returns an error like [`accept`](Self::accept).
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let connection = ready!(self.io.poll_io(cx, Direction::Read, accept::accept))?;
         Poll::Ready(self.accepted(connection))
     }
 
-    /// The stream is registered nowhere yet: that is done by the task that first waits for it, in the
+    /// The stream is not registered yet: the task that first waits for it does that, with the
     /// reactor of its worker.
     fn accepted(&self, (fd, from): accept::Connection) -> io::Result<(TcpStream, SocketAddr)> {
-        // The address of a TCP connection is always there.
+        // TCP connections always have an address.
         let from = from.ok_or(io::ErrorKind::AddrNotAvailable)?.try_into()?;
         let io = Evented::new(self.io.reactors().clone(), fd.into(), source::BOTH);
         Ok((TcpStream::from_evented(io), from))
     }
 
-    /// The address it listens on.
+    /// Returns the address on which the listener accepts connections.
     ///
     /// # Errors
-    /// If the system has none.
+    ///
+    /// Returns an error if the system call fails.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
 
-    /// How many routers a packet may pass (`IP_TTL`).
+    /// Returns the time-to-live of outgoing packets: the number of routers they may pass
+    /// (`IP_TTL`).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
 
-    /// Sets [`ttl`](Self::ttl).
+    /// Sets the time-to-live of outgoing packets; see [`ttl`](Self::ttl).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }

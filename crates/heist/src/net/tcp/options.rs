@@ -1,49 +1,55 @@
-//! Options that a [`TcpStream`](super::TcpStream) has, and a [`TcpSocket`](super::TcpSocket) that may
-//! become one.
+//! Options of both [`TcpStream`](super::TcpStream) and [`TcpSocket`](super::TcpSocket).
 
-/// Goes into an `impl` block of a type with a method `options` that returns a `SockRef`, or something
-/// else with the methods of a `socket2::Socket`.
+/// Goes into an `impl` block of a type with a method `options` that returns a `SockRef`, or another
+/// type with the methods of `socket2::Socket`.
 macro_rules! of_streams {
     () => {
-        /// Whether small writes are sent at once, instead of waiting for more (`TCP_NODELAY`).
+        /// Returns whether small writes are sent at once instead of being collected
+        /// (`TCP_NODELAY`).
         ///
         /// # Errors
-        /// Those of the system.
+        ///
+        /// Returns an error if the system call fails.
         pub fn nodelay(&self) -> io::Result<bool> {
             self.options().tcp_nodelay()
         }
 
-        /// Sets [`nodelay`](Self::nodelay).
+        /// Sets whether small writes are sent at once instead of being collected (`TCP_NODELAY`).
         ///
         /// # Errors
-        /// Those of the system.
+        ///
+        /// Returns an error if the system call fails.
         pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
             self.options().set_tcp_nodelay(nodelay)
         }
 
-        /// How long closing waits for data that was not sent yet (`SO_LINGER`). `None`: not at all,
-        /// and the system goes on sending.
+        /// Returns how long closing the socket waits for unsent data (`SO_LINGER`).
+        ///
+        /// With `None` closing does not wait, and the system sends the data in the background.
         ///
         /// # Errors
-        /// Those of the system.
+        ///
+        /// Returns an error if the system call fails.
         pub fn linger(&self) -> io::Result<Option<Duration>> {
             self.options().linger()
         }
 
-        /// Sets [`linger`](Self::linger).
+        /// Sets how long closing the socket waits for unsent data; see [`linger`](Self::linger).
         ///
         /// # Errors
-        /// Those of the system.
+        ///
+        /// Returns an error if the system call fails.
         #[deprecated = "dropping the stream then blocks its thread; see set_zero_linger"]
         pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
             self.options().set_linger(linger)
         }
 
-        /// Has the connection reset when it is closed: data that was not sent yet is dropped, and the
-        /// other end gets an error.
+        /// Sets that closing the socket resets the connection: unsent data is dropped, and the peer
+        /// gets an error.
         ///
         /// # Errors
-        /// Those of the system.
+        ///
+        /// Returns an error if the system call fails.
         pub fn set_zero_linger(&self) -> io::Result<()> {
             self.options().set_linger(Some(Duration::ZERO))
         }

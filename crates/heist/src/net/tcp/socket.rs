@@ -1,4 +1,4 @@
-//! A TCP socket that is not connected yet.
+//! `TcpSocket`.
 
 use super::{TcpListener, TcpStream, options};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -7,8 +7,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawF
 use std::time::Duration;
 use std::{fmt, io};
 
-/// A TCP socket that becomes a [`TcpListener`] or a [`TcpStream`]: for options that have to be set
-/// before.
+/// A TCP socket that is not connected yet, for options that must be set before.
+///
+/// It becomes a [`TcpListener`] or a [`TcpStream`].
+///
+/// # Examples
 ///
 /// ```
 /// use heist::net::TcpSocket;
@@ -32,23 +35,36 @@ pub struct TcpSocket {
 }
 
 impl TcpSocket {
-    /// A socket for IPv4.
+    /// Creates an IPv4 socket.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    ///
+    /// Returns an error if the process has no file descriptor left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// assert!(socket.local_addr()?.is_ipv4());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new_v4() -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::IPV4)
     }
 
-    /// A socket for IPv6.
+    /// Creates an IPv6 socket.
     ///
     /// # Errors
-    /// If the process has no descriptor left, or the system has no IPv6.
+    ///
+    /// Returns an error if the process has no file descriptor left, or if the system has no IPv6.
     pub fn new_v6() -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::IPV6)
     }
 
-    /// A socket for addresses like this.
+    /// Creates a socket for addresses of this kind.
     pub(super) fn for_addr(addr: &SocketAddr) -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::for_address(*addr))
     }
@@ -58,42 +74,52 @@ impl TcpSocket {
         Ok(TcpSocket { inner })
     }
 
-    /// Takes over a socket of the standard library, which need not be connected. It must be
+    /// Converts a socket of the standard library, which need not be connected but must be
     /// non-blocking.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use heist::net::TcpSocket;
     /// # fn socket_with_options() -> std::io::Result<std::net::TcpStream> {
-    /// #     Ok(std::os::fd::OwnedFd::from(socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?).into())
+    /// #     use socket2::{Domain, Socket, Type};
+    /// #     Ok(Socket::new(Domain::IPV4, Type::STREAM, None)?.into())
     /// # }
-    /// # fn main() -> std::io::Result<()> {
-    /// // Made with another crate, perhaps.
+    /// // Perhaps made with another crate.
     /// let socket: std::net::TcpStream = socket_with_options()?;
     /// socket.set_nonblocking(true)?;
     /// let socket = TcpSocket::from_std_stream(socket);
     /// socket.bind("127.0.0.1:0".parse().unwrap())?;
-    /// # Ok(())
-    /// # }
+    /// assert_ne!(socket.local_addr()?.port(), 0);
+    /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn from_std_stream(std_stream: std::net::TcpStream) -> TcpSocket {
         TcpSocket { inner: std_stream.into() }
     }
 
-    /// Gives it this address; with port 0, a port that the system chooses.
+    /// Binds the socket to an address. Port 0 lets the system choose a port.
     ///
     /// # Errors
-    /// If the address is in use, or not of this machine.
+    ///
+    /// Returns an error if the address is in use, or does not belong to this machine.
     pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
         self.inner.bind(&addr.into())
     }
 
-    /// Connects it. Dropping the future gives up.
+    /// Connects the socket to an address.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
     ///
     /// # Errors
-    /// If there is no connection to be had.
+    ///
+    /// Returns an error if the connection cannot be established.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     pub async fn connect(self, addr: SocketAddr) -> io::Result<TcpStream> {
         self.connect_for("TcpSocket::connect", addr).await
     }
@@ -102,14 +128,18 @@ impl TcpSocket {
         TcpStream::connect_with(api, self.inner.into(), addr).await
     }
 
-    /// Begins to listen. Up to `backlog` connections may wait to be accepted, if the system's own limit
-    /// is not lower.
+    /// Turns the socket into a listener. Up to `backlog` connections may wait to be accepted.
+    ///
+    /// The system's own limit may be lower.
     ///
     /// # Errors
-    /// If the address is in use.
+    ///
+    /// Returns an error if the address is in use.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.listen_for("TcpSocket::listen", backlog)
@@ -121,105 +151,120 @@ impl TcpSocket {
         Ok(TcpListener::new(api, self.inner.into()))
     }
 
-    /// The address it is bound to.
+    /// Returns the address to which the socket is bound.
     ///
     /// # Errors
-    /// If the system has none.
+    ///
+    /// Returns an error if the system call fails.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         let addr = self.inner.local_addr()?.as_socket();
         // Only a foreign descriptor, from `from_raw_fd`, can have another family.
         addr.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is no IP socket"))
     }
 
-    /// The error that came while nobody asked (`SO_ERROR`), and forgets it.
+    /// Returns and clears the socket's pending error (`SO_ERROR`).
     ///
     /// # Errors
-    /// Those of asking.
+    ///
+    /// Returns an error if the system call fails.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.inner.take_error()
     }
 
-    /// Whether the system asks an idle peer from time to time whether it is still there
+    /// Returns whether the system checks from time to time that an idle peer is still there
     /// (`SO_KEEPALIVE`).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn keepalive(&self) -> io::Result<bool> {
         self.inner.keepalive()
     }
 
-    /// Sets [`keepalive`](Self::keepalive).
+    /// Sets whether the system checks that an idle peer is still there; see
+    /// [`keepalive`](Self::keepalive).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
         self.inner.set_keepalive(keepalive)
     }
 
-    /// Whether it may be bound to an address on which old connections are still being closed
-    /// (`SO_REUSEADDR`).
+    /// Returns whether the socket may be bound to an address on which old connections are still
+    /// being closed (`SO_REUSEADDR`).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn reuseaddr(&self) -> io::Result<bool> {
         self.inner.reuse_address()
     }
 
-    /// Sets [`reuseaddr`](Self::reuseaddr).
+    /// Sets whether the address may be reused early; see [`reuseaddr`](Self::reuseaddr).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_reuseaddr(&self, reuseaddr: bool) -> io::Result<()> {
         self.inner.set_reuse_address(reuseaddr)
     }
 
-    /// Whether several sockets that all say so may have the same address; the system distributes
-    /// connections among them (`SO_REUSEPORT`).
+    /// Returns whether the socket may share its address with other sockets that allow it
+    /// (`SO_REUSEPORT`).
+    ///
+    /// The system distributes connections among them.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn reuseport(&self) -> io::Result<bool> {
         self.inner.reuse_port()
     }
 
-    /// Sets [`reuseport`](Self::reuseport).
+    /// Sets whether the socket may share its address; see [`reuseport`](Self::reuseport).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_reuseport(&self, reuseport: bool) -> io::Result<()> {
         self.inner.set_reuse_port(reuseport)
     }
 
-    /// How many bytes may wait to be sent (`SO_SNDBUF`); the system counts what it needs for itself.
+    /// Returns the size of the send buffer in bytes (`SO_SNDBUF`), including the system's own
+    /// overhead.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn send_buffer_size(&self) -> io::Result<u32> {
         self.inner.send_buffer_size().map(|size| size as u32)
     }
 
-    /// Sets [`send_buffer_size`](Self::send_buffer_size). The system may take another number: Linux
-    /// doubles it.
+    /// Sets the size of the send buffer in bytes. The system may adjust it: Linux doubles it.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_send_buffer_size(&self, size: u32) -> io::Result<()> {
         self.inner.set_send_buffer_size(size as usize)
     }
 
-    /// How many bytes may wait to be read (`SO_RCVBUF`); the system counts what it needs for itself.
+    /// Returns the size of the receive buffer in bytes (`SO_RCVBUF`), including the system's own
+    /// overhead.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn recv_buffer_size(&self) -> io::Result<u32> {
         self.inner.recv_buffer_size().map(|size| size as u32)
     }
 
-    /// Sets [`recv_buffer_size`](Self::recv_buffer_size). The system may take another number: Linux
-    /// doubles it.
+    /// Sets the size of the receive buffer in bytes. The system may adjust it: Linux doubles it.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_recv_buffer_size(&self, size: u32) -> io::Result<()> {
         self.inner.set_recv_buffer_size(size as usize)
     }
@@ -251,7 +296,7 @@ impl AsRawFd for TcpSocket {
 }
 
 impl FromRawFd for TcpSocket {
-    /// The descriptor must be that of a non-blocking TCP socket, and nobody else's.
+    /// Takes ownership of a descriptor, which must be that of a non-blocking TCP socket.
     unsafe fn from_raw_fd(fd: RawFd) -> TcpSocket {
         // SAFETY: (FFI) the caller owns the descriptor, and gives it away.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };

@@ -1,4 +1,4 @@
-//! The halves of a TCP stream.
+//! The halves of a `TcpStream`.
 
 use super::TcpStream;
 use crate::net::source;
@@ -14,22 +14,24 @@ use std::{fmt, io};
 
 halves!(TcpStream, SocketAddr, poll_recv);
 
-/// Looking at what is there without taking it: Unix streams have nothing of the kind.
+/// Methods that Unix streams do not have.
 macro_rules! peek_methods {
     ($half:ty) => {
         impl $half {
-            /// Waits for data, and copies it without taking it. See [`TcpStream::peek`].
+            /// Waits for data and copies it without removing it; see [`TcpStream::peek`].
             ///
             /// # Errors
-            /// Those of the connection.
+            ///
+            /// Returns an error if the connection is broken.
             pub async fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
                 self.stream.peek(buf).await
             }
 
-            /// The same for code without `async`. See [`TcpStream::poll_peek`].
+            /// Polls for data and copies it without removing it; see [`TcpStream::poll_peek`].
             ///
             /// # Errors
-            /// Those of the connection.
+            ///
+            /// Returns an error if the connection is broken.
             pub fn poll_peek(
                 &mut self,
                 cx: &mut Context<'_>,

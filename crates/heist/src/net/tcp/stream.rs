@@ -1,4 +1,4 @@
-//! A TCP connection.
+//! `TcpStream`.
 
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use super::{TcpSocket, options};
@@ -18,13 +18,15 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
 
-/// A TCP connection, made by [`connect`](Self::connect) or taken from a
+/// A TCP connection, made by [`connect`](Self::connect) or accepted by a
 /// [`TcpListener`](super::TcpListener).
 ///
-/// It is read and written with the methods of
-/// [`AsyncReadExt`](crate::io::AsyncReadExt) and [`AsyncWriteExt`](crate::io::AsyncWriteExt).
-/// Shutting it down ends the direction away from us: the other end reads an end, and may go on
-/// sending. Dropping it closes both.
+/// Read and write it with the methods of [`AsyncReadExt`](crate::io::AsyncReadExt) and
+/// [`AsyncWriteExt`](crate::io::AsyncWriteExt). `shutdown` ends the direction towards the peer,
+/// which then reads the end of the stream and may still send. Dropping the stream closes both
+/// directions.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{AsyncReadExt, AsyncWriteExt};
@@ -51,9 +53,9 @@ use std::{fmt, io};
 /// }
 /// ```
 ///
-/// Several tasks may use one stream through references: [`readable`](Self::readable) and
+/// Several tasks can use a stream through shared references: [`readable`](Self::readable) and
 /// [`writable`](Self::writable) wait, [`try_read`](Self::try_read) and
-/// [`try_write`](Self::try_write) do it.
+/// [`try_write`](Self::try_write) transfer data.
 ///
 /// ```
 /// # use heist::net::{TcpListener, TcpStream};
@@ -63,7 +65,7 @@ use std::{fmt, io};
 ///     loop {
 ///         stream.readable().await?;
 ///         match stream.try_read(buf) {
-///             // It was not ready after all.
+///             // A false alarm: wait again.
 ///             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
 ///             result => return result,
 ///         }
@@ -84,14 +86,34 @@ pub struct TcpStream {
 }
 
 impl TcpStream {
-    /// A connection to this address. If there are several addresses, they are tried one after the
-    /// other. Dropping the future gives up.
+    /// Connects to an address. If there are several addresses, they are tried in order.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future abandons the connection.
     ///
     /// # Errors
-    /// The last one, if none of the addresses can be reached.
+    ///
+    /// Returns the last error if none of the addresses can be reached.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::{TcpListener, TcpStream};
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     pub async fn connect<A: ToSocketAddrs>(addr: A) -> io::Result<TcpStream> {
         addr::first_success(addr::resolve(addr), |addr| async move {
             TcpSocket::for_addr(&addr)?.connect_for("TcpStream::connect", addr).await
@@ -99,7 +121,7 @@ impl TcpStream {
         .await
     }
 
-    /// Connects a socket that does not block.
+    /// Connects a non-blocking socket.
     pub(super) async fn connect_with(
         api: &str,
         socket: std::net::TcpStream,
@@ -122,20 +144,47 @@ impl TcpStream {
     try_write_methods!();
     io_methods!();
 
-    /// Waits for data, and copies as much as fits into `buf` without taking it: the next read gets it
-    /// again. `Ok(0)` is the end, or an empty buffer.
+    /// Waits for data and copies it into `buf` without removing it: the next read returns it again.
+    ///
+    /// Returns the number of bytes, which is 0 at the end of the stream or for an empty buffer.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// Those of the connection.
+    ///
+    /// Returns an error if the connection is broken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+    /// use heist::net::{TcpListener, TcpStream};
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (mut server, _) = listener.accept().await?;
+    /// client.write_all(b"x").await?;
+    /// let (mut peeked, mut read) = ([0; 1], [0; 1]);
+    /// server.peek(&mut peeked).await?;
+    /// server.read_exact(&mut read).await?;
+    /// assert_eq!((peeked, read), (*b"x", *b"x"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.io(Interest::READABLE, |socket| socket.peek(buf)).await
     }
 
-    /// The same for code without `async`. The task of the last call in this direction is the one that
-    /// is woken. What is copied is part of `buf` then.
+    /// Polls for data and appends it to `buf` without removing it from the stream; see
+    /// [`peek`](Self::peek). Only the most recent caller in this direction is woken.
     ///
     /// # Errors
-    /// Those of the connection.
+    ///
+    /// Returns an error if the connection is broken.
     pub fn poll_peek(
         &self,
         cx: &mut Context<'_>,
@@ -145,60 +194,68 @@ impl TcpStream {
         self.io.poll_io(cx, Direction::Read, peek)
     }
 
-    /// The address of this end.
+    /// Returns the address of this end of the connection.
     ///
     /// # Errors
-    /// If the system has none.
+    ///
+    /// Returns an error if the system call fails.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
 
-    /// The address of the other end.
+    /// Returns the address of the peer.
     ///
     /// # Errors
-    /// If it is not connected.
+    ///
+    /// Returns an error if the socket is not connected.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr()
     }
 
-    /// The error that came while nobody asked (`SO_ERROR`), and forgets it.
+    /// Returns and clears the socket's pending error (`SO_ERROR`).
     ///
     /// # Errors
-    /// Those of asking.
+    ///
+    /// Returns an error if the system call fails.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
 
     options::of_streams!();
 
-    /// Whether data is acknowledged at once (`TCP_QUICKACK`).
+    /// Returns whether data is acknowledged at once (`TCP_QUICKACK`).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn quickack(&self) -> io::Result<bool> {
         self.options().tcp_quickack()
     }
 
-    /// Sets [`quickack`](Self::quickack). The system may take it back at any time.
+    /// Sets whether data is acknowledged at once. The system may reset this at any time.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
         self.options().set_tcp_quickack(quickack)
     }
 
-    /// How many routers a packet may pass (`IP_TTL`).
+    /// Returns the time-to-live of outgoing packets: the number of routers they may pass
+    /// (`IP_TTL`).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
 
-    /// Sets [`ttl`](Self::ttl).
+    /// Sets the time-to-live of outgoing packets; see [`ttl`](Self::ttl).
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }
@@ -209,14 +266,45 @@ impl TcpStream {
 
     std_methods!("TcpStream", std::net::TcpStream, source::BOTH);
 
-    /// A half to read and a half to write, for one task. They cost nothing; for halves that two tasks can have
-    /// see [`into_split`](Self::into_split).
+    /// Splits the stream into a read half and a write half, both of which borrow it.
+    ///
+    /// This costs nothing. Use [`into_split`](Self::into_split) for halves that go to different
+    /// tasks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+    /// use heist::net::{TcpListener, TcpStream};
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (mut server, _) = listener.accept().await?;
+    /// heist::spawn(async move {
+    ///     let (mut read, mut write) = server.split();
+    ///     heist::io::copy(&mut read, &mut write).await
+    /// });
+    ///
+    /// let (mut read, mut write) = client.split();
+    /// let mut answer = [0; 4];
+    /// let (written, read) = heist::join!(write.write_all(b"echo"), read.read_exact(&mut answer));
+    /// written.and(read)?;
+    /// assert_eq!(&answer, b"echo");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
         split::split(self)
     }
 
-    /// A half to read and a half to write, which may go to different tasks. Dropping the half that
-    /// writes shuts the connection down in that direction; it is closed when both are dropped.
+    /// Splits the stream into a read half and a write half, which may go to different tasks.
+    ///
+    /// Dropping the write half shuts down that direction. The connection is closed when both halves
+    /// have been dropped.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use heist::net::{TcpListener, TcpStream};
@@ -245,9 +333,9 @@ impl TcpStream {
     }
 }
 
-/// Begins to connect, or asks what has come of it: the same system call does both. `WouldBlock` means
-/// that it is not decided yet. Every other error is a result, so that `EAGAIN` of the system, which does
-/// not mean that, is not taken for it.
+/// Starts to connect, or checks the result: the same system call does both. `WouldBlock` means that
+/// the connection is not established yet. All other errors are results, so that `EAGAIN` of the
+/// system, which means something else, is not mistaken for it.
 fn try_connect(socket: &std::net::TcpStream, addr: &SocketAddr) -> io::Result<io::Result<()>> {
     match rustix::net::connect(socket, addr) {
         Ok(()) | Err(Errno::ISCONN) => Ok(Ok(())),

@@ -1,4 +1,4 @@
-//! Looking at a datagram without taking it.
+//! Receiving a datagram without removing it from the queue.
 
 use super::{RECEIVES, UdpSocket, of_sender};
 use crate::net::receive;
@@ -10,45 +10,77 @@ use std::net::SocketAddr;
 use std::task::{Context, Poll, ready};
 
 impl UdpSocket {
-    /// As [`recv`](Self::recv), but the datagram stays: the next call gets it again.
+    /// Receives a datagram without removing it: the next call receives it again. See
+    /// [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv).
+    ///
+    /// Returns an error like [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.connect(socket.local_addr()?).await?;
+    /// socket.send(b"twice").await?;
+    /// let mut buf = [0; 8];
+    /// assert_eq!(socket.peek(&mut buf).await?, 5);
+    /// assert_eq!(socket.recv(&mut buf).await?, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.io(RECEIVES, |socket| socket.peek(buf)).await
     }
 
-    /// The same for code without `async`. The task of the last call in this direction is the one that
-    /// is woken.
+    /// Polls to receive a datagram without removing it; see [`peek`](Self::peek). Only the most
+    /// recent caller in this direction is woken.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv).
+    ///
+    /// Returns an error like [`recv`](Self::recv).
     pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let peek = |socket: &_| receive::recv(socket, buf, RecvFlags::PEEK);
         self.io.poll_io(cx, Direction::Receive, peek).map_ok(|_| ())
     }
 
-    /// The same without waiting.
+    /// Receives a datagram without removing it and without waiting; see [`peek`](Self::peek).
     ///
     /// # Errors
-    /// As [`recv`](Self::recv), and `WouldBlock` if nothing is there.
+    ///
+    /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
     pub fn try_peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.try_io(Interest::READABLE, |socket| socket.peek(buf))
     }
 
-    /// As [`recv_from`](Self::recv_from), but the datagram stays: the next call gets it again.
+    /// Receives a datagram and its sender's address without removing it: the next call receives it
+    /// again. See [`recv_from`](Self::recv_from).
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv).
+    ///
+    /// Returns an error like [`recv`](Self::recv).
     pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io.io(RECEIVES, |socket| socket.peek_from(buf)).await
     }
 
-    /// The same for code without `async`. The task of the last call in this direction is the one that
-    /// is woken.
+    /// Polls to receive a datagram and its sender's address without removing it; see
+    /// [`peek_from`](Self::peek_from). Only the most recent caller in this direction is woken.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv).
+    ///
+    /// Returns an error like [`recv`](Self::recv).
     pub fn poll_peek_from(
         &self,
         cx: &mut Context<'_>,
@@ -59,35 +91,44 @@ impl UdpSocket {
         Poll::Ready(of_sender(from))
     }
 
-    /// The same without waiting.
+    /// Receives a datagram and its sender's address without removing it and without waiting.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv), and `WouldBlock` if nothing is there.
+    ///
+    /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
     pub fn try_peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io.try_io(Interest::READABLE, |socket| socket.peek_from(buf))
     }
 
-    /// Who sent the next datagram, which stays.
+    /// Waits for a datagram and returns its sender's address. The datagram is not removed.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv).
+    ///
+    /// Returns an error like [`recv`](Self::recv).
     pub async fn peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.io(RECEIVES, peek_sender).await
     }
 
-    /// The same for code without `async`. The task of the last call in this direction is the one that
-    /// is woken.
+    /// Polls for the sender's address of the next datagram; see [`peek_sender`](Self::peek_sender).
+    /// Only the most recent caller in this direction is woken.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv).
+    ///
+    /// Returns an error like [`recv`](Self::recv).
     pub fn poll_peek_sender(&self, cx: &mut Context<'_>) -> Poll<io::Result<SocketAddr>> {
         self.io.poll_io(cx, Direction::Receive, peek_sender)
     }
 
-    /// The same without waiting.
+    /// Returns the sender's address of the next datagram without waiting. The datagram is not
+    /// removed.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv), and `WouldBlock` if nothing is there.
+    ///
+    /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
     pub fn try_peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.try_io(Interest::READABLE, peek_sender)
     }

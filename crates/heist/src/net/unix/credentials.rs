@@ -1,21 +1,23 @@
-//! Who is at the other end.
+//! The credentials of the peer of a Unix socket.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The number of a user.
+/// A user id.
 #[allow(non_camel_case_types)]
 pub type uid_t = u32;
 
-/// The number of a group.
+/// A group id.
 #[allow(non_camel_case_types)]
 pub type gid_t = u32;
 
-/// The number of a process.
+/// A process id.
 #[allow(non_camel_case_types)]
 pub type pid_t = i32;
 
 /// The process at the other end of a Unix socket, as it was when it connected or began to listen.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::net::UnixStream;
@@ -36,17 +38,18 @@ pub struct UCred {
 }
 
 impl UCred {
-    /// Its user.
+    /// Returns the user id of the process.
     pub fn uid(&self) -> uid_t {
         self.uid
     }
 
-    /// Its group.
+    /// Returns the group id of the process.
     pub fn gid(&self) -> gid_t {
         self.gid
     }
 
-    /// Its number; `None` if it has none here, as a process outside of our container.
+    /// Returns the process id, or `None` if the process has none here, because it is outside of
+    /// this container.
     pub fn pid(&self) -> Option<pid_t> {
         self.pid
     }
@@ -54,7 +57,7 @@ impl UCred {
     pub(super) fn of_peer<S: AsFd>(socket: &S) -> io::Result<UCred> {
         let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-        // rustix has this call, too, but no room in its type for a process without a number.
+        // rustix also has this call, but its type cannot represent a process without an id.
         // SAFETY: (FFI) the descriptor is open, and the pointers are to memory of these lengths.
         let result = unsafe {
             libc::getsockopt(

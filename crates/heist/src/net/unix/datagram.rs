@@ -1,4 +1,4 @@
-//! Datagrams between processes of this machine.
+//! `UnixDatagram`.
 
 use super::{SocketAddr, UnixSocket};
 use crate::net::{receive, source};
@@ -14,8 +14,10 @@ use std::path::Path;
 use std::task::{Context, Poll, ready};
 use std::{fmt, io};
 
-/// A Unix socket for datagrams. They arrive in order, and none is lost: where there is no room, the
-/// sender waits.
+/// A Unix socket for datagrams, which arrive in order and are not lost: if the receiver's queue is
+/// full, the sender waits.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::net::UnixDatagram;
@@ -39,13 +41,16 @@ pub struct UnixDatagram {
 }
 
 impl UnixDatagram {
-    /// A socket with this path; or, if it begins with a zero, with the abstract name behind that.
+    /// Creates a socket with a path. A path that begins with a zero byte is an abstract name.
     ///
     /// # Errors
-    /// If there is something with this path, or it is too long.
+    ///
+    /// Returns an error if the path exists or is too long.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         let socket = UnixSocket::new_datagram()?;
@@ -53,13 +58,31 @@ impl UnixDatagram {
         Ok(socket.datagram_for("UnixDatagram::bind"))
     }
 
-    /// Two sockets that are connected with each other.
+    /// Creates two sockets that are connected to each other.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    ///
+    /// Returns an error if the process has no file descriptor left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixDatagram;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (one, other) = UnixDatagram::pair()?;
+    /// one.send(b"hello").await?;
+    /// let mut buf = [0; 8];
+    /// assert_eq!(other.recv(&mut buf).await?, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = Socket::pair(Domain::UNIX, Type::DGRAM.nonblocking(), None)?;
@@ -67,13 +90,16 @@ impl UnixDatagram {
         Ok((UnixDatagram::new(api, one.into()), UnixDatagram::new(api, other.into())))
     }
 
-    /// A socket without an address: it can send, and nobody can answer.
+    /// Creates a socket without an address. It can send, but receivers cannot answer.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    ///
+    /// Returns an error if the process has no file descriptor left.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
         Ok(UnixSocket::new_datagram()?.datagram_for("UnixDatagram::unbound"))
@@ -86,30 +112,37 @@ impl UnixDatagram {
 
     std_methods!("UnixDatagram", net::UnixDatagram, source::BOTH);
 
-    /// Connects it: [`send`](Self::send) goes to the socket with this path, and what comes from
-    /// elsewhere is not received.
+    /// Connects the socket: [`send`](Self::send) sends to this path, and datagrams from elsewhere
+    /// are not received.
     ///
     /// # Errors
-    /// If there is no such socket.
+    ///
+    /// Returns an error if there is no socket with this path.
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         self.io.connect(path)
     }
 
     datagram_methods!(SocketAddr, Interest::READABLE, SocketAddr, SocketAddr::of_sender);
 
-    /// Sends a datagram to the socket with this path.
+    /// Sends a datagram to the socket with the given path. Returns its length.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, nothing was sent.
     ///
     /// # Errors
-    /// If there is no such socket, or the datagram is too long.
+    ///
+    /// Returns an error if there is no socket with this path, or if the datagram is too long.
     pub async fn send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
         self.io.io(Interest::WRITABLE, |socket| socket.send_to(buf, target.as_ref())).await
     }
 
-    /// The same for code without `async`. The task of the last call in this direction is the one that
-    /// is woken.
+    /// Polls to send a datagram to the socket with the given path; see [`send_to`](Self::send_to).
+    /// Only the most recent caller in this direction is woken.
     ///
     /// # Errors
-    /// As [`send_to`](Self::send_to).
+    ///
+    /// Returns an error like [`send_to`](Self::send_to).
     pub fn poll_send_to<P: AsRef<Path>>(
         &self,
         cx: &mut Context<'_>,
@@ -119,20 +152,25 @@ impl UnixDatagram {
         self.io.poll_io(cx, Direction::Write, |socket| socket.send_to(buf, target.as_ref()))
     }
 
-    /// The same without waiting.
+    /// Sends a datagram to the socket with the given path without waiting.
     ///
     /// # Errors
-    /// As [`send_to`](Self::send_to), and `WouldBlock` if there is no room.
+    ///
+    /// Returns `WouldBlock` if the receiver's queue is full, and errors like
+    /// [`send_to`](Self::send_to).
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
         self.io.try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target.as_ref()))
     }
 
-    /// Ends it in one direction or both. Sending is an error then, for the other end too if it was to
-    /// receive here. What has arrived can still be received, and nothing comes behind it; that
-    /// there is an end, only [`ready`](Self::ready) says.
+    /// Shuts down one or both directions.
+    ///
+    /// Sending then fails, also for a peer that is connected to a socket that no longer receives.
+    /// Datagrams that have arrived can still be received. Only [`ready`](Self::ready) reports the
+    /// end.
     ///
     /// # Errors
-    /// If it is not connected.
+    ///
+    /// Returns an error if the socket is not connected.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.io.shutdown(how)
     }

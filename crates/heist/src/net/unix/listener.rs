@@ -1,4 +1,4 @@
-//! Where Unix connections come in.
+//! `UnixListener`.
 
 use super::{SocketAddr, UnixSocket, UnixStream};
 use crate::net::{accept, source};
@@ -10,13 +10,17 @@ use std::path::Path;
 use std::task::{Context, Poll, ready};
 use std::{fmt, io};
 
-/// How many connections may wait to be accepted: as many as the system lets.
+/// Number of connections that may wait to be accepted: the system's maximum.
 const BACKLOG: u32 = i32::MAX as u32;
 
-/// A socket that takes connections of this machine.
+/// A socket that accepts connections from processes of this machine.
 ///
-/// The path exists in the file system for as long as nobody removes it, which closing the listener
-/// does not do.
+/// Closing the listener does not remove its path from the file system.
+///
+/// [`accept`](Self::accept) can fail for the same reasons as that of a
+/// [`TcpListener`](crate::net::TcpListener#errors-of-accept).
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,32 +41,36 @@ const BACKLOG: u32 = i32::MAX as u32;
 ///     std::fs::remove_file(path)
 /// }
 /// ```
-///
-/// What [`TcpListener`](crate::net::TcpListener) says of errors of `accept` holds here too.
 pub struct UnixListener {
     io: Evented<net::UnixListener>,
 }
 
 impl UnixListener {
-    /// A listener with this path; or, if it begins with a zero, with the abstract name behind that.
+    /// Creates a listener with a path. A path that begins with a zero byte is an abstract name.
     ///
     /// # Errors
-    /// If there is something with this path, or it is too long.
+    ///
+    /// Returns an error if the path exists or is too long.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
         UnixListener::bind_for("UnixListener::bind", &SocketAddr::from_path(path.as_ref())?)
     }
 
-    /// A listener with this address.
+    /// Creates a listener with an address; see [`bind`](Self::bind).
     ///
     /// # Errors
-    /// As [`bind`](Self::bind).
+    ///
+    /// Returns an error like [`bind`](Self::bind).
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
         UnixListener::bind_for("UnixListener::bind_addr", socket_addr)
@@ -80,29 +88,36 @@ impl UnixListener {
         UnixListener { io: source::register(api, listener, Interest::READABLE, Ready::READABLE) }
     }
 
-    /// Waits for a connection. Nothing is lost if the future is dropped.
+    /// Waits for a connection and accepts it. Returns the stream and the peer's address.
+    ///
+    /// # Cancel safety
+    ///
+    /// This method is cancel safe: if the future is dropped before it completes, no connection is
+    /// lost.
     ///
     /// # Errors
-    /// If the process has no descriptor left: see [above](UnixListener).
+    ///
+    /// Returns an error if the process has no file descriptor left. The listener remains usable.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         self.accepted(self.io.io(Interest::READABLE, accept::accept).await?)
     }
 
-    /// The same for code without `async`. The task of the last call is the one that is woken.
+    /// Polls for a connection; see [`accept`](Self::accept). Only the most recent caller is woken.
     ///
     /// # Errors
-    /// As [`accept`](Self::accept).
+    ///
+    /// Returns an error like [`accept`](Self::accept).
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let connection = ready!(self.io.poll_io(cx, Direction::Read, accept::accept))?;
         Poll::Ready(self.accepted(connection))
     }
 
-    /// The stream is registered nowhere yet: that is done by the task that first waits for it, in the
+    /// The stream is not registered yet: the task that first waits for it does that, with the
     /// reactor of its worker.
     fn accepted(&self, (fd, from): accept::Connection) -> io::Result<(UnixStream, SocketAddr)> {
         let stream = net::UnixStream::from(fd);
-        // Hardly a client has a name. If one does, the standard library asks for it once more: rustix
-        // panics where it has the full length.
+        // Hardly a client has a name. If one does, the standard library asks for it once more:
+        // rustix panics where it has the full length.
         let is_named = from.is_some_and(|from| from.addr_len() as usize > size_of::<sa_family_t>());
         let from = match is_named.then(|| stream.peer_addr()) {
             Some(Ok(from)) => SocketAddr(from),
@@ -112,18 +127,20 @@ impl UnixListener {
         Ok((UnixStream::from_evented(io), from))
     }
 
-    /// The address it listens on.
+    /// Returns the address on which the listener accepts connections.
     ///
     /// # Errors
-    /// If the system has none.
+    ///
+    /// Returns an error if the system call fails.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
 
-    /// The error that came while nobody asked (`SO_ERROR`), and forgets it.
+    /// Returns and clears the socket's pending error (`SO_ERROR`).
     ///
     /// # Errors
-    /// Those of asking.
+    ///
+    /// Returns an error if the system call fails.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }

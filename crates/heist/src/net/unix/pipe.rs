@@ -1,4 +1,5 @@
-//! Pipes: [`pipe`] makes one, [`OpenOptions`] opens one that has a name in the file system (a FIFO).
+//! Pipes: [`pipe`] creates one, and [`OpenOptions`] opens one that has a name in the file system (a
+//! FIFO).
 
 use crate::net::{receive, source};
 use crate::reactor::io::{Direction, Evented, Interest, Ready};
@@ -15,7 +16,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
-/// A new pipe: what is written to the one comes out of the other.
+/// Creates a pipe: bytes that are written to the [`Sender`] can be read from the [`Receiver`].
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{AsyncReadExt, AsyncWriteExt};
@@ -34,10 +37,13 @@ use std::{fmt, io};
 /// ```
 ///
 /// # Errors
-/// If the process has no descriptor left.
+///
+/// Returns an error if the process has no file descriptor left.
 ///
 /// # Panics
-/// If the calling thread is in no runtime, or the runtime does no I/O.
+///
+/// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+/// [`enable_io`](crate::runtime::Builder::enable_io).
 #[track_caller]
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
     let (receiver, sender) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
@@ -47,7 +53,9 @@ pub fn pipe() -> io::Result<(Sender, Receiver)> {
     Ok((Sender { io: sender }, Receiver { io: receiver }))
 }
 
-/// How to open a FIFO.
+/// Opens a FIFO.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{AsyncReadExt, AsyncWriteExt};
@@ -76,32 +84,39 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Each for its own direction, and only what is a FIFO.
+    /// Creates options that open one direction, and only FIFOs.
     pub fn new() -> OpenOptions {
         OpenOptions::default()
     }
 
-    /// Whether it is opened for both directions. A sender then needs no receiver to be opened first,
-    /// and a receiver sees no end when the last sender is gone; but only Linux can do that.
+    /// Sets whether the FIFO is opened for both directions. The default is `false`.
+    ///
+    /// A sender can then be opened without a receiver, and a receiver never reads the end when the
+    /// last sender is closed. This works only on Linux.
     pub fn read_write(&mut self, value: bool) -> &mut Self {
         self.read_write = value;
         self
     }
 
-    /// Whether nobody looks if it is a FIFO. Something else that can be waited for works as far as it
-    /// is like one; a regular file is an error all the same.
+    /// Sets whether to omit the check that the file is a FIFO. The default is `false`.
+    ///
+    /// Other files that can be polled work as far as they behave like a FIFO. A regular file is an
+    /// error in any case.
     pub fn unchecked(&mut self, value: bool) -> &mut Self {
         self.unchecked = value;
         self
     }
 
-    /// Opens the end that reads. Until a sender has opened the other end, one waits for that too.
+    /// Opens the read end. Until a sender opens the other end, readers wait.
     ///
     /// # Errors
-    /// If there is no such file, or it is no FIFO.
+    ///
+    /// Returns an error if the file does not exist or is not a FIFO.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
         let file = self.open(path.as_ref(), std::fs::OpenOptions::new().read(true))?;
@@ -109,13 +124,17 @@ impl OpenOptions {
         Ok(Receiver { io: source::register_now(api, file, Interest::READABLE)? })
     }
 
-    /// Opens the end that writes.
+    /// Opens the write end.
     ///
     /// # Errors
-    /// If there is no such file, or it is no FIFO; `ENXIO` if nobody has opened it to read.
+    ///
+    /// Returns an error if the file does not exist or is not a FIFO, and `ENXIO` if it has no
+    /// reader.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
         let file = self.open(path.as_ref(), std::fs::OpenOptions::new().write(true))?;
@@ -135,17 +154,19 @@ impl OpenOptions {
     }
 }
 
-/// What both ends have. `$mode` is the way in which a file of that end is open, unless it is open in
-/// both ways.
+/// Methods of both ends. `$mode` is the access mode of this end, unless it is open for both.
 macro_rules! end_methods {
     ($name:literal, $interest:expr, $mode:expr) => {
-        /// Takes over a file that is this end of a pipe, and makes it non-blocking.
+        /// Converts a file that is this end of a pipe, and makes it non-blocking.
         ///
         /// # Errors
-        /// If it is no pipe, or the other end of it.
+        ///
+        /// Returns an error if the file is not a pipe, or if it is the other end of one.
         ///
         /// # Panics
-        /// If the calling thread is in no runtime, or the runtime does no I/O.
+        ///
+        /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+        /// [`enable_io`](crate::runtime::Builder::enable_io).
         #[track_caller]
         pub fn from_file(file: File) -> io::Result<Self> {
             expect_pipe(&file)?;
@@ -154,57 +175,71 @@ macro_rules! end_methods {
             Ok(Self { io })
         }
 
-        /// Takes over a descriptor of this end of a pipe, and makes it non-blocking.
+        /// Converts a descriptor of this end of a pipe, and makes it non-blocking.
         ///
         /// # Errors
-        /// If it is no pipe, or the other end of it.
+        ///
+        /// Returns an error if it is not a pipe, or if it is the other end of one.
         ///
         /// # Panics
-        /// If the calling thread is in no runtime, or the runtime does no I/O.
+        ///
+        /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+        /// [`enable_io`](crate::runtime::Builder::enable_io).
         #[track_caller]
         pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Self> {
             Self::from_file(owned_fd.into())
         }
 
-        /// As [`from_file`](Self::from_file) without looking: it must be a pipe or something like it,
-        /// and non-blocking.
+        /// Converts a file without checks; see [`from_file`](Self::from_file).
+        ///
+        /// It must be a pipe, or behave like one, and be non-blocking.
         ///
         /// # Errors
-        /// If it cannot be waited for, as a regular file.
+        ///
+        /// Returns an error if it cannot be polled, as for a regular file.
         ///
         /// # Panics
-        /// If the calling thread is in no runtime, or the runtime does no I/O.
+        ///
+        /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+        /// [`enable_io`](crate::runtime::Builder::enable_io).
         #[track_caller]
         pub fn from_file_unchecked(file: File) -> io::Result<Self> {
             let api = concat!($name, "::from_file_unchecked");
             Ok(Self { io: source::register_now(api, file, $interest)? })
         }
 
-        /// As [`from_owned_fd`](Self::from_owned_fd) without looking: it must be a pipe or something
-        /// like it, and non-blocking.
+        /// Converts a descriptor without checks; see [`from_owned_fd`](Self::from_owned_fd).
+        ///
+        /// It must be a pipe, or behave like one, and be non-blocking.
         ///
         /// # Errors
-        /// If it cannot be waited for, as a regular file.
+        ///
+        /// Returns an error if it cannot be polled, as for a regular file.
         ///
         /// # Panics
-        /// If the calling thread is in no runtime, or the runtime does no I/O.
+        ///
+        /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+        /// [`enable_io`](crate::runtime::Builder::enable_io).
         #[track_caller]
         pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Self> {
             Self::from_file_unchecked(owned_fd.into())
         }
 
-        /// Gives the descriptor away, as it is: non-blocking.
+        /// Converts into a descriptor, which remains non-blocking.
         ///
         /// # Errors
-        /// If it cannot be taken out of its reactor.
+        ///
+        /// Returns an error if the descriptor cannot be deregistered from its reactor.
         pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
             self.io.into_inner().map(OwnedFd::from)
         }
 
-        /// Gives the descriptor away, and makes it blocking: for a child process, say.
+        /// Converts into a descriptor and makes it blocking, for example for a child process.
         ///
         /// # Errors
-        /// If it cannot be taken out of its reactor, or not be made blocking.
+        ///
+        /// Returns an error if the descriptor cannot be deregistered from its reactor, or not be
+        /// made blocking.
         pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
             let fd = self.into_nonblocking_fd()?;
             fcntl_setfl(&fd, fcntl_getfl(&fd)? - OFlags::NONBLOCK)?;
@@ -213,22 +248,24 @@ macro_rules! end_methods {
 
         ready_methods!();
 
-        /// Calls `f`, an operation of your own on this end, if it may be ready. If `f` returns
-        /// `WouldBlock`, the end counts as not ready from then on: so `f` must do that only if the pipe
-        /// itself did.
+        /// Calls `f`, an operation of your own on this end, if it may be ready.
+        ///
+        /// If `f` returns `WouldBlock`, this end counts as not ready. `f` must therefore return it
+        /// only if the pipe itself did.
         ///
         /// # Errors
-        /// Those of `f`, and `WouldBlock` if `f` was not called.
+        ///
+        /// Returns `WouldBlock` if `f` was not called, and errors of `f`.
         pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
             self.io.try_io($interest, |_| f())
         }
     };
 }
 
-/// The end of a pipe that writes.
+/// The write end of a pipe.
 ///
-/// Writing fails when the last receiver is gone. There is nothing to shut down: dropping the last
-/// sender is the end.
+/// Writing fails when the last receiver has been dropped. `shutdown` does nothing: readers see the
+/// end when the last sender is dropped.
 pub struct Sender {
     io: Evented<File>,
 }
@@ -242,7 +279,7 @@ impl Sender {
 async_write!(Sender, |_| Ok(()));
 fd_traits!(Sender);
 
-/// The end of a pipe that reads. It reads an end when the last sender is gone.
+/// The read end of a pipe, which reads the end when the last sender has been dropped.
 pub struct Receiver {
     io: Evented<File>,
 }
@@ -275,7 +312,7 @@ fn expect_pipe(fd: &File) -> io::Result<()> {
     }
 }
 
-/// Fails if it is not open in this way, and not in both.
+/// Fails unless the file is open with this access mode, or for both directions.
 fn make_nonblocking(fd: &File, mode: OFlags) -> io::Result<()> {
     let flags = fcntl_getfl(fd)?;
     if ![mode, OFlags::RDWR].contains(&(flags & OFlags::RWMODE)) {

@@ -1,4 +1,4 @@
-//! A Unix socket that is not connected yet.
+//! `UnixSocket`.
 
 use super::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use socket2::{Domain, Socket, Type};
@@ -6,10 +6,13 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
-/// A Unix socket that becomes a [`UnixListener`], a [`UnixStream`] or a [`UnixDatagram`]: for
-/// listeners with a backlog of one's own, and for clients that have an address.
+/// A Unix socket that is not connected yet, for listeners with a chosen backlog and for clients
+/// with an address.
 ///
-/// A path that begins with a zero stands for the abstract name behind that.
+/// It becomes a [`UnixListener`], a [`UnixStream`] or a [`UnixDatagram`]. A path that begins with a
+/// zero byte is an abstract name.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::net::UnixSocket;
@@ -35,18 +38,20 @@ pub struct UnixSocket {
 }
 
 impl UnixSocket {
-    /// A socket for datagrams.
+    /// Creates a socket for datagrams.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    ///
+    /// Returns an error if the process has no file descriptor left.
     pub fn new_datagram() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::DGRAM)
     }
 
-    /// A socket for streams.
+    /// Creates a socket for streams.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    ///
+    /// Returns an error if the process has no file descriptor left.
     pub fn new_stream() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::STREAM)
     }
@@ -55,10 +60,11 @@ impl UnixSocket {
         Ok(UnixSocket { inner: Socket::new(Domain::UNIX, kind.nonblocking(), None)? })
     }
 
-    /// Gives it this path.
+    /// Binds the socket to a path.
     ///
     /// # Errors
-    /// If there is something with this path, or it is too long.
+    ///
+    /// Returns an error if the path exists or is too long.
     pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
         self.bind_to(&SocketAddr::from_path(path.as_ref())?)
     }
@@ -67,14 +73,18 @@ impl UnixSocket {
         Ok(rustix::net::bind(&self.inner, &addr.to_system()?)?)
     }
 
-    /// Begins to listen. Up to `backlog` connections may wait to be accepted, if the system's own limit
-    /// is not lower.
+    /// Turns the socket into a listener. Up to `backlog` connections may wait to be accepted.
+    ///
+    /// The system's own limit may be lower.
     ///
     /// # Errors
-    /// If it is a socket for datagrams, or not bound.
+    ///
+    /// Returns an error if this is a socket for datagrams, or if it is not bound.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
         self.expect_kind(Type::STREAM, "UnixSocket::listen: a socket for datagrams cannot listen")?;
@@ -87,14 +97,17 @@ impl UnixSocket {
         Ok(UnixListener::new(api, self.inner.into()))
     }
 
-    /// Connects it to the listener with this path.
+    /// Connects the socket to the listener with the given path.
     ///
     /// # Errors
-    /// If it is a socket for datagrams, or nobody listens there; `WouldBlock`, if too many connections
-    /// wait there already.
+    ///
+    /// Returns an error if this is a socket for datagrams, or if there is no listener with this
+    /// path. Returns `WouldBlock` if the listener's backlog is full.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     pub async fn connect(self, path: impl AsRef<Path>) -> io::Result<UnixStream> {
         const NOT_HERE: &str = "UnixSocket::connect: a socket for datagrams becomes no stream; call \
                                 datagram, and connect that";
@@ -102,19 +115,35 @@ impl UnixSocket {
         self.connect_for("UnixSocket::connect", &SocketAddr::from_path(path.as_ref())?)
     }
 
-    /// There is nothing to wait for: it is connected once it is in the queue of the listener.
+    /// Never waits: the socket is connected once it is in the queue of the listener.
     pub(super) fn connect_for(self, api: &str, addr: &SocketAddr) -> io::Result<UnixStream> {
         rustix::net::connect(&self.inner, &addr.to_system()?)?;
         Ok(UnixStream::new(api, self.inner.into()))
     }
 
-    /// Makes a socket for datagrams of it.
+    /// Turns the socket into a [`UnixDatagram`].
     ///
     /// # Errors
-    /// If it is a socket for streams.
+    ///
+    /// Returns an error if this is a socket for streams.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixSocket;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let datagram = UnixSocket::new_datagram()?.datagram()?;
+    /// assert!(datagram.local_addr()?.is_unnamed());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
         self.expect_kind(Type::DGRAM, "UnixSocket::datagram: it is a socket for streams")?;
@@ -144,7 +173,7 @@ impl AsRawFd for UnixSocket {
 }
 
 impl FromRawFd for UnixSocket {
-    /// The descriptor must be that of a non-blocking Unix socket, and nobody else's.
+    /// Takes ownership of a descriptor, which must be that of a non-blocking Unix socket.
     unsafe fn from_raw_fd(fd: RawFd) -> UnixSocket {
         // SAFETY: (FFI) the caller owns the descriptor, and gives it away.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };

@@ -1,4 +1,4 @@
-//! Addresses of Unix sockets.
+//! `SocketAddr`: addresses of Unix sockets.
 
 use rustix::net::SocketAddrUnix;
 use socket2::SockAddr;
@@ -8,8 +8,9 @@ use std::os::unix::net;
 use std::path::Path;
 use std::{fmt, io};
 
-/// The address of a Unix socket: a path in the file system, a name of its own kind (Linux's abstract
-/// names), or nothing.
+/// The address of a Unix socket: a path in the file system, an abstract name (Linux), or none.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::net::{UnixListener, UnixStream};
@@ -31,22 +32,23 @@ use std::{fmt, io};
 pub struct SocketAddr(pub(super) net::SocketAddr);
 
 impl SocketAddr {
-    /// Whether there is none.
+    /// Returns whether the socket has no address.
     pub fn is_unnamed(&self) -> bool {
         self.0.is_unnamed()
     }
 
-    /// The path, if it is one.
+    /// Returns the path, if the address is one.
     pub fn as_pathname(&self) -> Option<&Path> {
         self.0.as_pathname()
     }
 
-    /// The abstract name, without the zero that marks it, if it is one.
+    /// Returns the abstract name without the zero byte that marks it, if the address is one.
     pub fn as_abstract_name(&self) -> Option<&[u8]> {
         self.0.as_abstract_name()
     }
 
-    /// The address with this path; or, if it begins with a zero, with the abstract name behind that.
+    /// The address with this path; or, if it begins with a zero, with the abstract name behind
+    /// that.
     pub(super) fn from_path(path: &Path) -> io::Result<SocketAddr> {
         match path.as_os_str().as_bytes() {
             [0, name @ ..] => net::SocketAddr::from_abstract_name(name),
@@ -67,8 +69,9 @@ impl SocketAddr {
         net::SocketAddr::from_pathname("").map(SocketAddr)
     }
 
-    /// What the system says of a sender. A path without room for a zero at its end, which the standard
-    /// library cannot make an address of, counts as none: the datagram must not be lost for that.
+    /// What the system says of a sender. A path without room for a zero at its end, which the
+    /// standard library cannot make an address of, counts as none: the datagram must not be lost
+    /// for that.
     pub(super) fn of_sender(address: SockAddr) -> io::Result<SocketAddr> {
         let named = match (address.as_pathname(), address.as_abstract_namespace()) {
             (Some(path), _) => net::SocketAddr::from_pathname(path).ok(),

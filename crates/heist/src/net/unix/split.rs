@@ -1,4 +1,4 @@
-//! The halves of a Unix stream.
+//! The halves of a `UnixStream`.
 
 use super::{SocketAddr, UnixStream};
 use crate::net::source;

@@ -1,4 +1,4 @@
-//! A connection between two processes of this machine.
+//! `UnixStream`.
 
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use super::{SocketAddr, UCred, UnixSocket};
@@ -15,8 +15,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
-/// A connection between two processes of this machine, or within one. In use it is as a
-/// [`TcpStream`](crate::net::TcpStream).
+/// A connection between two processes of this machine, or within one.
+///
+/// It is used like a [`TcpStream`](crate::net::TcpStream).
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::{AsyncReadExt, AsyncWriteExt};
@@ -39,37 +42,47 @@ pub struct UnixStream {
 }
 
 impl UnixStream {
-    /// A connection to the listener with this path; or, if it begins with a zero, with the abstract
-    /// name behind that.
+    /// Connects to the listener with the given path. A path that begins with a zero byte is an
+    /// abstract name.
     ///
     /// # Errors
-    /// If nobody listens there; `WouldBlock`, if too many connections wait there already.
+    ///
+    /// Returns an error if there is no listener with this path. Returns `WouldBlock` if the
+    /// listener's backlog is full.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
         let addr = SocketAddr::from_path(path.as_ref())?;
         UnixSocket::new_stream()?.connect_for("UnixStream::connect", &addr)
     }
 
-    /// A connection to the listener with this address.
+    /// Connects to the listener with the given address; see [`connect`](Self::connect).
     ///
     /// # Errors
-    /// As [`connect`](Self::connect).
+    ///
+    /// Returns an error like [`connect`](Self::connect).
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
         UnixSocket::new_stream()?.connect_for("UnixStream::connect_addr", socket_addr)
     }
 
-    /// Two streams that are connected with each other.
+    /// Creates two streams that are connected to each other.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    ///
+    /// Returns an error if the process has no file descriptor left.
     ///
     /// # Panics
-    /// If the calling thread is in no runtime, or the runtime does no I/O.
+    ///
+    /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
+    /// [`enable_io`](crate::runtime::Builder::enable_io).
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = Socket::pair(Domain::UNIX, Type::STREAM.nonblocking(), None)?;
@@ -93,48 +106,58 @@ impl UnixStream {
     try_write_methods!();
     io_methods!();
 
-    /// The address of this end.
+    /// Returns the address of this end of the connection.
     ///
     /// # Errors
-    /// If the system has none.
+    ///
+    /// Returns an error if the system call fails.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
 
-    /// The address of the other end.
+    /// Returns the address of the peer.
     ///
     /// # Errors
-    /// If it is not connected.
+    ///
+    /// Returns an error if the socket is not connected.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr().map(SocketAddr)
     }
 
-    /// Who is at the other end.
+    /// Returns the credentials of the peer's process.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// Returns an error if the system call fails.
     pub fn peer_cred(&self) -> io::Result<UCred> {
         UCred::of_peer(&*self.io)
     }
 
-    /// The error that came while nobody asked (`SO_ERROR`), and forgets it.
+    /// Returns and clears the socket's pending error (`SO_ERROR`).
     ///
     /// # Errors
-    /// Those of asking.
+    ///
+    /// Returns an error if the system call fails.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
 
     std_methods!("UnixStream", net::UnixStream, source::BOTH);
 
-    /// A half to read and a half to write, for one task. They cost nothing; for halves that two tasks
-    /// can have see [`into_split`](Self::into_split).
+    /// Splits the stream into a read half and a write half, both of which borrow it.
+    ///
+    /// This costs nothing. Use [`into_split`](Self::into_split) for halves that go to different
+    /// tasks.
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
         split::split(self)
     }
 
-    /// A half to read and a half to write, which may go to different tasks. Dropping the half that
-    /// writes shuts the connection down in that direction; it is closed when both are dropped.
+    /// Splits the stream into a read half and a write half, which may go to different tasks.
+    ///
+    /// Dropping the write half shuts down that direction. The connection is closed when both halves
+    /// have been dropped.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist::io::{AsyncReadExt, AsyncWriteExt};

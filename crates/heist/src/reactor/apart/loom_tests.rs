@@ -1,4 +1,5 @@
-//! Sleeping beside a reactor while the first source comes, in every interleaving that loom can find (L3).
+//! Sleeping beside a reactor while the first source comes, in every interleaving that loom can find
+//! (L3).
 
 use super::Apart;
 use crate::canary;
@@ -52,7 +53,8 @@ fn a_source_beside_a_sleeper() {
         // Its event.
         scene.poller.unpark();
     });
-    // The first may end for the sake of the source, or not be needed. The second is in the poller then, where the event is.
+    // The first may end for the sake of the source, or not be needed. The second is in the poller
+    // then, where the event is.
     let was_apart = scene.apart.lie_down(|| scene.has_source.load(Ordering::Relaxed));
     match was_apart {
         true => assert!(!scene.seat.park_lightly(None), "nobody wakes the seat"),

@@ -1,5 +1,5 @@
-//! Seats that are left and taken, beside those who add something there, in every interleaving that loom can
-//! find (L3).
+//! Seats that are left and taken, beside those who add something there, in every interleaving that
+//! loom can find (L3).
 
 use super::post::Post;
 use super::vigil::Vigil;
@@ -184,7 +184,8 @@ fn loom_canary_long_vigil_no_heavy_barrier() {
     canary::GUARD_NO_HEAVY_BARRIER.model(a_source_in_a_long_vigil);
 }
 
-/// The guard goes to sleep while a seat is left that has a timer, or while a timer is added to one that was.
+/// The guard goes to sleep while a seat is left that has a timer, or while a timer is added to one
+/// that was.
 fn a_timer_where_nobody_sits(is_added: bool) {
     let scene = Scene::new();
     let soon = 5;

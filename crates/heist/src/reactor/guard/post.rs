@@ -1,14 +1,13 @@
-//! Whether anybody sits where a reactor is.
+//! Whether the seat of a reactor is vacant.
 
 use crate::canary;
 use heist_sync::{AdaptiveBarrier, AtomicBool, Ordering, fence};
 
-/// What a reactor is to the guard.
+/// What the guard knows about a reactor.
 pub(in crate::reactor) struct Post {
-    /// Whether nobody sits on its seat. For a moment it may say what was so before: somebody is about to set it
-    /// right then.
+    /// Whether its seat is vacant. It may be outdated while a thread is about to correct it.
     is_left: AtomicBool,
-    /// Whether the guard may be watching it. Spares those who sit down a system call.
+    /// Whether the guard may be watching it. Saves a system call when a worker takes the seat.
     is_watched: AtomicBool,
 }
 
@@ -17,13 +16,14 @@ impl Post {
         Post { is_left: AtomicBool::new(false), is_watched: AtomicBool::new(false) }
     }
 
-    /// Somebody has sat down or left, and `is_vacant` tells which. Marks it; `then` does what follows from
-    /// that. If the seat has changed meanwhile, once more. To be called after each change of the seat.
+    /// Marks the seat after a worker has taken or left it, as `is_vacant` tells, and calls `then`.
+    /// Repeats that if the seat has changed meanwhile. Must be called after each change of the
+    /// seat.
     pub(super) fn settle(&self, is_vacant: impl Fn() -> bool, then: impl Fn(bool)) {
         loop {
             let is_left = is_vacant();
-            // SeqCst: pairs with the one below, in another thread that does the same: if that one's mark comes
-            // last, its second look sees the seat as we have.
+            // SeqCst: pairs with the one below, in another thread that does the same: if that
+            // thread's mark comes last, its second check sees the seat as this thread has seen it.
             fence(Ordering::SeqCst);
             self.is_left.store(is_left, Ordering::Relaxed);
             // SeqCst: pairs with the one above.
@@ -35,12 +35,12 @@ impl Post {
         }
     }
 
-    /// Something has been added to the reactor. Whether nobody sits there to look.
+    /// Whether the seat is vacant, after something was added to the reactor.
     #[inline]
     pub(super) fn is_left_behind(&self, barrier: &AdaptiveBarrier) -> bool {
         if !canary::GUARD_NO_LIGHT_BARRIER.sings() {
-            // Pairs with the heavy one before entrust(), and with that of a vigil: one of us sees what the
-            // other did.
+            // Pairs with the heavy one before entrust(), and with that of a vigil: either the guard
+            // sees what was added, or this thread sees the mark.
             barrier.light();
         }
         self.is_left()
@@ -51,9 +51,9 @@ impl Post {
         self.is_left.load(Ordering::Relaxed)
     }
 
-    /// From now on it is watched, or not; whether it was.
+    /// Sets whether it is watched, and returns whether it was.
     pub(super) fn set_watched(&self, is_so: bool) -> bool {
-        // Relaxed: if it is watched and this does not say so, that costs the guard a look.
+        // Relaxed: if it is watched and this does not say so, the guard polls once too often.
         self.is_watched.swap(is_so, Ordering::Relaxed)
     }
 }

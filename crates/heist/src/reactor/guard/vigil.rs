@@ -1,4 +1,4 @@
-//! How long the guard sleeps, and who has to end that.
+//! How long the guard sleeps, and which threads must end that.
 
 use crate::canary;
 use crate::reactor::timers::Time;
@@ -6,9 +6,9 @@ use heist_sync::{AdaptiveBarrier, AtomicU64, Ordering};
 
 /// | value | the guard |
 /// |---|---|
-/// | 0 | is awake, or is being roused; before it sleeps it looks for timers |
-/// | the greatest but one | sleeps for long, as there is nothing to wait for, or looks whether that is so |
-/// | any other | looks for timers, or sleeps until then if nothing else happens |
+/// | 0 | is awake, or is being woken; it checks the timers before it sleeps |
+/// | `FOR_ANYTHING` | sleeps for long because there is nothing to wait for, or checks whether that is so |
+/// | any other | checks the timers, or sleeps until that time at most |
 pub(super) struct Vigil(AtomicU64);
 
 const AWAKE: u64 = 0;
@@ -19,19 +19,20 @@ impl Vigil {
         Vigil(AtomicU64::new(AWAKE))
     }
 
-    /// The guard is going to sleep. Which timers to get up for it finds out after this. If the sleep is to be a long one it is roused
-    /// for anything that is added anywhere.
-    /// `false`: who adds something may not have seen that, nor we what it has added.
+    /// Announces a sleep of the guard, which checks the timers after this. A long sleep is ended by
+    /// anything that is added anywhere. Returns `false` if there was no barrier, so that neither
+    /// side may have seen the other.
     #[must_use = "without the barrier the sleep has to be a short one"]
     pub(super) fn begin(&self, barrier: &AdaptiveBarrier, is_for_long: bool) -> bool {
         let note = if is_for_long { FOR_ANYTHING } else { Time::NEVER.as_nanos() };
         self.0.store(note, Ordering::Relaxed);
-        // Pairs with the light one of who adds a timer, and with the heavy one of who leaves a seat that has some:
-        // what we do not see sees us.
+        // Pairs with the light one of a thread that adds a timer, and with the heavy one of a
+        // worker that leaves a seat with timers: a timer that is not seen here belongs to a thread
+        // that sees this.
         canary::GUARD_NO_HEAVY_BARRIER.sings() || barrier.heavy()
     }
 
-    /// That much it has found out.
+    /// Sets the time until which the guard sleeps.
     pub(super) fn lasts_until(&self, time: Time) {
         self.0.store(time.as_nanos(), Ordering::Relaxed);
     }
@@ -45,7 +46,8 @@ impl Vigil {
         self.0.load(Ordering::Relaxed) == FOR_ANYTHING
     }
 
-    /// Something was added, behind a barrier. `true`: the guard must be roused for it, wherever it is.
+    /// Whether the guard must be woken because something was added, anywhere. Called after a
+    /// barrier.
     #[inline]
     pub(super) fn is_for_anything(&self) -> bool {
         // Relaxed: as below.
@@ -53,9 +55,9 @@ impl Vigil {
             && self.0.swap(AWAKE, Ordering::Relaxed) != AWAKE
     }
 
-    /// There is a timer at a vacant seat. `true`: the guard must be roused for it.
+    /// Whether the guard must be woken for this timer at a vacant seat.
     pub(super) fn is_too_long_for(&self, timer: Time) -> bool {
-        // Relaxed: ordered by the barriers. If somebody else is rousing it, that is enough.
+        // Relaxed: ordered by the barriers. One thread that wakes the guard is enough.
         timer.as_nanos() < self.0.load(Ordering::Relaxed)
             && self.0.swap(AWAKE, Ordering::Relaxed) != AWAKE
     }

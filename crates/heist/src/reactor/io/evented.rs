@@ -1,4 +1,4 @@
-//! Something non-blocking, and its registration with a reactor.
+//! A non-blocking file descriptor, and its registration with a reactor.
 
 use super::registration::Registration;
 use super::source::{ReadyEvent, Wait};
@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::ReadBuf;
 
-/// A non-blocking file descriptor and its registration. It is registered when it is first waited for,
-/// with the reactor of the worker that waits; until then it is assumed to be ready, so that the first
-/// operation is tried at once. Dropping it deregisters it, and then closes the descriptor.
+/// A non-blocking file descriptor and its registration. It is registered when a task first waits
+/// for it, with the reactor of the task's worker. Until then it is assumed to be ready, so that the
+/// first operation is tried at once. Dropping it deregisters and then closes the descriptor.
 pub(crate) struct Evented<S: AsFd> {
-    /// There until it is dropped.
+    /// `None` only after it was taken by `into_inner` or during the drop.
     inner: Option<S>,
     pub(super) registration: Registration,
 }
@@ -31,13 +31,13 @@ pub(crate) struct Evented<S: AsFd> {
 const TAKEN: &str = "only into_inner and drop take it";
 
 impl<S: AsFd> Evented<S> {
-    /// `inner` must be non-blocking. It is waited for with (at most) this `interest`, and assumed to be
+    /// `inner` must be non-blocking. It is polled for at most this `interest`, and assumed to be
     /// ready for all of it.
     pub(crate) fn new(reactors: Arc<Reactors>, inner: S, interest: Interest) -> Self {
         Self::assumed(reactors, inner, interest, Ready::of(interest) - Ready::CLOSED)
     }
 
-    /// As [`new`](Self::new), assumed to be `ready` for no more than this.
+    /// Like [`new`](Self::new), but assumed to be ready only for `ready`.
     pub(crate) fn assumed(
         reactors: Arc<Reactors>,
         inner: S,
@@ -45,13 +45,13 @@ impl<S: AsFd> Evented<S> {
         ready: Ready,
     ) -> Self {
         if interest.is_readable() {
-            // What is urgent makes reads end early, see poll_recv().
+            // Urgent data makes reads end early; see poll_recv().
             interest |= Interest::PRIORITY;
         }
         Evented { inner: Some(inner), registration: Registration::new(reactors, interest, ready) }
     }
 
-    /// Registered at once, and not ready before the reactor says so.
+    /// Registers the descriptor immediately, and assumes that it is not ready.
     pub(crate) fn registered(
         reactors: Arc<Reactors>,
         inner: S,
@@ -71,15 +71,15 @@ impl<S: AsFd> Evented<S> {
         Ok(inner)
     }
 
-    /// Deregisters it, as far as that can be done.
+    /// Deregisters it, ignoring errors.
     pub(crate) fn into_inner_anyway(mut self) -> S {
         let inner = self.inner.take().expect(TAKEN);
-        // Fails if the descriptor was closed meanwhile; then it is gone.
+        // Fails if the descriptor was closed; then it is deregistered anyway.
         let _ = self.registration.deregister(inner.as_fd());
         inner
     }
 
-    /// The reactors, for another source that comes from this one (accepted streams).
+    /// The reactors, for sources that come from this one, such as accepted streams.
     pub(crate) fn reactors(&self) -> &Arc<Reactors> {
         self.registration.places()
     }
@@ -95,8 +95,8 @@ impl<S: AsFd> Evented<S> {
 
 /// Waiting.
 impl<S: AsFd> Evented<S> {
-    /// Waits until it may be ready in this direction. Takes no budget. One waker a direction is kept:
-    /// the last.
+    /// Polls for readiness in this direction. Takes no budget. Only the last waker of each
+    /// direction is kept.
     #[inline]
     pub(crate) fn poll_ready(
         &self,
@@ -106,21 +106,19 @@ impl<S: AsFd> Evented<S> {
         self.registration.poll_ready(self.get_ref().as_fd(), direction, cx)
     }
 
-    /// It was not ready after all: what `event` says, unless something came since. What is closed stays so.
+    /// Clears `event`, unless there was another event since. Closed directions stay closed.
     pub(crate) fn clear_ready(&self, event: ReadyEvent) {
         self.registration.source().clear(event);
     }
 
-    /// Waits until it may be ready for some of `interest`. Any number of tasks may wait so. Takes no
-    /// budget.
+    /// Waits for some of `interest`. Any number of tasks may wait in this way. Takes no budget.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<ReadyEvent> {
         let fd = self.get_ref().as_fd();
         let mut wait = Wait::new(self.registration.source(), interest);
         poll_fn(|cx| self.registration.poll_wait(fd, &mut wait, cx)).await
     }
 
-    /// An operation found that it is not ready, and so not closed either, whatever an error made it look
-    /// like.
+    /// Clears `event` after an operation has returned `WouldBlock`, including closed directions.
     fn refute(&self, event: ReadyEvent) {
         self.registration.source().refute(event);
     }
@@ -128,8 +126,8 @@ impl<S: AsFd> Evented<S> {
 
 /// Operations.
 impl<S: AsFd> Evented<S> {
-    /// Calls `operation` until it does not say `WouldBlock`, waiting in between; `Interrupted` is tried
-    /// again. Takes one unit of the task's budget if it ends (W9).
+    /// Calls `operation` until it does not return `WouldBlock`, and waits in between. `Interrupted`
+    /// is retried. Takes one unit of budget if it completes (W9).
     pub(crate) fn poll_io<R>(
         &self,
         cx: &mut Context<'_>,
@@ -150,7 +148,7 @@ impl<S: AsFd> Evented<S> {
         }
     }
 
-    /// The same for any number of tasks at once.
+    /// [`poll_io`](Self::poll_io) for any number of tasks at the same time.
     pub(crate) async fn io<R>(
         &self,
         interest: Interest,
@@ -159,7 +157,7 @@ impl<S: AsFd> Evented<S> {
         self.registration.io(self.get_ref(), interest, |inner| operation(inner)).await
     }
 
-    /// The same for an operation that changes what is read from.
+    /// [`io`](Self::io) with mutable access.
     pub(crate) async fn io_mut<R>(
         &mut self,
         interest: Interest,
@@ -169,8 +167,8 @@ impl<S: AsFd> Evented<S> {
         self.registration.io(inner, interest, |inner| operation(inner)).await
     }
 
-    /// Calls `operation` once if it may be ready, else returns `WouldBlock`; clears the readiness if that
-    /// is what `operation` returns.
+    /// Calls `operation` once if the descriptor may be ready, and returns `WouldBlock` otherwise.
+    /// If `operation` returns `WouldBlock`, the readiness is cleared.
     pub(crate) fn try_io<R>(
         &self,
         interest: Interest,
@@ -179,7 +177,7 @@ impl<S: AsFd> Evented<S> {
         self.registration.try_io(interest, || operation(self.get_ref()))
     }
 
-    /// The same for an operation that changes what is read from.
+    /// [`try_io`](Self::try_io) with mutable access.
     pub(crate) fn try_io_mut<R>(
         &mut self,
         interest: Interest,
@@ -189,8 +187,8 @@ impl<S: AsFd> Evented<S> {
         self.registration.try_io(interest, || operation(inner))
     }
 
-    /// Reads into `buf`, from a pipe or the like. A read that fills less than the buffer clears the readiness:
-    /// there is no more, and an event will come with the next.
+    /// Reads from a pipe or similar. A read that does not fill the buffer clears the readiness:
+    /// there is no more data, and new data will cause an event.
     pub(crate) fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -203,23 +201,23 @@ impl<S: AsFd> Evented<S> {
         })
     }
 
-    /// The same from TCP.
+    /// Reads from a TCP socket.
     pub(crate) fn poll_recv(
         &self,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         self.poll_read_by(cx, buf, recv, |event, is_short| {
-            // It ends before an urgent byte, too, and there may be more behind that. Whoever sent it, an event
-            // has told of it or will.
+            // A read also ends before an urgent byte, and there may be more data behind it. An
+            // event reports the urgent byte.
             if is_short && !event.is_priority() {
                 self.clear_ready(event);
             }
         })
     }
 
-    /// The same from a Unix socket, which ends a read where somebody has sent a descriptor along, too. So it says
-    /// nothing about what is left.
+    /// Reads from a Unix socket, where a read also ends at a descriptor that was sent along. A
+    /// short read therefore says nothing about the rest.
     pub(crate) fn poll_recv_all(
         &self,
         cx: &mut Context<'_>,
@@ -228,7 +226,7 @@ impl<S: AsFd> Evented<S> {
         self.poll_read_by(cx, buf, recv, |_, _| {})
     }
 
-    /// `read` is a system call: it says how much of the beginning of the room it has filled.
+    /// `read` is a system call, which returns how many bytes it has written to the room.
     #[inline]
     fn poll_read_by(
         &self,
@@ -240,7 +238,7 @@ impl<S: AsFd> Evented<S> {
         let progress = ready!(coop::poll_proceed_with(cx, || Resource::Io));
         loop {
             let event = ready!(self.poll_ready(cx, Direction::Read))?;
-            // SAFETY: (type) nothing is made uninitialised: what is read is written there, and no more.
+            // SAFETY: (type) only bytes that were read are written; none is made uninitialised.
             let room = unsafe { buf.unfilled_mut() };
             let capacity = room.len();
             match read(self.get_ref(), room) {
@@ -262,7 +260,7 @@ impl<S: AsFd> Evented<S> {
         }
     }
 
-    /// Writes. If that was less than all, there is no more room, and an event will come with the next.
+    /// Writes. After a partial write there is no more room, and an event will report new room.
     pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
     where
         for<'a> &'a S: io::Write,
@@ -280,7 +278,8 @@ impl<S: AsFd> Evented<S> {
         for<'a> &'a S: io::Write,
     {
         let write = |mut inner: &S| io::Write::write_vectored(&mut inner, bufs);
-        // With more buffers than the system takes at once, less than all does not mean that it is full.
+        // With more buffers than the system accepts at once, a partial write does not mean that
+        // there is no room.
         let len = match bufs.len() <= MOST_BUFFERS {
             true => bufs.iter().fold(0, |len: usize, buf| len.saturating_add(buf.len())),
             false => 0,
@@ -321,7 +320,7 @@ fn read<S: AsFd>(source: &S, room: &mut [MaybeUninit<u8>]) -> Result<usize, Errn
 
 fn recv<S: AsFd>(socket: &S, room: &mut [MaybeUninit<u8>]) -> Result<usize, Errno> {
     if room.is_empty() {
-        // As with read(), for which there is nothing to wait for then.
+        // Like read(), which has nothing to wait for then.
         return Ok(0);
     }
     let ((filled, _), _) = rustix::net::recv(socket, room, RecvFlags::empty())?;
@@ -380,8 +379,8 @@ impl Registration {
         result
     }
 
-    /// An operation for `interest` found nothing. `true`: and yet `event` stays, for a side is closed,
-    /// and nobody knows which of the sides was tried.
+    /// An operation for `interest` found nothing. `true`: and yet `event` stays, for a side is
+    /// closed, and nobody knows which of the sides was tried.
     fn not_ready(&self, interest: Interest, event: ReadyEvent) -> bool {
         if interest.is_one_sided() {
             self.source().refute(event);

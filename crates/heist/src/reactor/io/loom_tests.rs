@@ -57,7 +57,8 @@ struct Descriptor {
     is_full: bool,
     /// Pollers do not say what there is when they begin to watch.
     is_silent: bool,
-    /// For each poller by which key it knows the descriptor, and whether that is ready to be told of.
+    /// For each poller by which key it knows the descriptor, and whether that is ready to be told
+    /// of.
     pollers: [Option<(u64, bool)>; 2],
 }
 
@@ -194,7 +195,8 @@ fn loom_canary_no_second_look() {
     canary::SOURCE_NO_SECOND_LOOK.model(an_event_beside_a_wait);
 }
 
-/// Bytes come, each with its event, while somebody reads until there is nothing, says so, and waits.
+/// Bytes come, each with its event, while somebody reads until there is nothing, says so, and
+/// waits.
 fn events_beside_a_clear(bytes: usize) {
     let scene: &'static (Kernel, Source) = leak((Kernel::new(), Source::new(Ready::READABLE)));
     let (kernel, source) = scene;
@@ -226,7 +228,8 @@ fn loom_canary_stale_clear() {
     canary::READINESS_STALE_CLEAR.model(|| events_beside_a_clear(1));
 }
 
-/// A datagram finds nobody, which is an error that comes alone, and then one arrives: who receives gets both.
+/// A datagram finds nobody, which is an error that comes alone, and then one arrives: who receives
+/// gets both.
 fn an_error_beside_a_receive() {
     let scene: &'static (Mutex<[bool; 2]>, Source) =
         leak((Mutex::new([false; 2]), Source::new(Ready::READABLE)));
@@ -424,8 +427,8 @@ fn read_one(registration: &Registration<Model>, seat: usize) {
     });
 }
 
-/// A registration moves from seat 0 to seat 1 while a byte comes; reactor 0 has the event already, or gets
-/// it.
+/// A registration moves from seat 0 to seat 1 while a byte comes; reactor 0 has the event already,
+/// or gets it.
 fn an_event_beside_a_move(is_silent: bool) {
     let registration = registration(Model::new(1));
     registration.register_at(0, fd());

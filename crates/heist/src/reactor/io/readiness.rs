@@ -1,17 +1,17 @@
-//! The readiness word of a source. Nothing outside this file exchanges it.
+//! The readiness word of a source. Only this file exchanges it.
 
 use super::Ready;
 use crate::canary;
 use heist_sync::{AtomicU64, Ordering};
 use std::fmt;
 
-/// What a source is ready for, and how often it was told so.
+/// What a source is ready for, and the number of events.
 ///
 /// | bits | field |
 /// |---|---|
-/// | 0..6 | what it is ready for, the bits of [`Ready`]; READ_CLOSED and WRITE_CLOSED are final |
-/// | 6 | SHUTDOWN: its runtime is gone; never cleared |
-/// | 8..64 | events: how many came from the reactor. At one a nanosecond it wraps after two years. |
+/// | 0..6 | the bits of [`Ready`]; READ_CLOSED and WRITE_CLOSED are final |
+/// | 6 | SHUTDOWN: its runtime has been shut down; never cleared |
+/// | 8..64 | the number of events; at one per nanosecond it wraps after two years |
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(u64);
 
@@ -61,17 +61,17 @@ impl fmt::Debug for Word {
 pub(super) struct Readiness(AtomicU64);
 
 impl Readiness {
-    /// Before any event, assumed to be ready for this much.
+    /// The state before any event, in which the source is assumed to be `ready`.
     pub(super) fn assumed(ready: Ready) -> Self {
         Readiness(AtomicU64::new(Word(0).with(ready).0))
     }
 
     pub(super) fn load(&self) -> Word {
-        // Acquire: pairs with the Release in exchange(): what the reactor knew is known here.
+        // Acquire: pairs with the Release in exchange(): this thread sees what the reactor saw.
         Word(self.0.load(Ordering::Acquire))
     }
 
-    /// An event has come.
+    /// Adds an event.
     pub(super) fn event(&self, ready: Ready) {
         loop {
             let word = self.load();
@@ -81,8 +81,8 @@ impl Readiness {
         }
     }
 
-    /// What was `seen` of these turned out not to be so. If an event came since, nothing happens: it
-    /// may have been about just that.
+    /// Clears `ready` after an operation has returned `WouldBlock`, unless there was an event since
+    /// the state was `seen`, which may have set it again.
     pub(super) fn clear(&self, seen: Word, ready: Ready) {
         loop {
             let word = self.load();
@@ -95,7 +95,7 @@ impl Readiness {
         }
     }
 
-    /// The runtime is gone.
+    /// Marks that the runtime has been shut down.
     pub(super) fn shut_down(&self) {
         // AcqRel: pairs with the Acquire in load().
         self.0.fetch_or(SHUTDOWN, Ordering::AcqRel);
@@ -103,8 +103,8 @@ impl Readiness {
 
     fn exchange(&self, old: Word, new: Word) -> bool {
         let success = canary::READINESS_RELAXED.weakens(Ordering::AcqRel);
-        // AcqRel: pairs with the Acquire in load(), and with itself: who clears does not hide from the
-        // next one what an earlier event passed on.
+        // AcqRel: pairs with the Acquire in load(), and with itself: clearing does not hide from
+        // the next reader what an earlier event published.
         self.0.compare_exchange(old.0, new.0, success, Ordering::Relaxed).is_ok()
     }
 }

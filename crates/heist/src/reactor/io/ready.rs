@@ -1,9 +1,11 @@
-//! What one waits for, and what there is.
+//! `Interest` and `Ready`: what a task waits for, and what a descriptor is ready for.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
-/// What one waits for: any of one or several kinds of readiness.
+/// The kinds of readiness to wait for.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::Interest;
@@ -17,42 +19,43 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 pub struct Interest(u8);
 
 impl Interest {
-    /// Something to read, or the end of it.
+    /// Readable: there is data, or the end.
     pub const READABLE: Interest = Interest(1);
-    /// Room for writing, or that there will be none any more.
+    /// Writable: there is room, or writing fails.
     pub const WRITABLE: Interest = Interest(1 << 1);
-    /// Something urgent to read, as out-of-band data of TCP.
+    /// Urgent data, such as TCP's out-of-band data.
     pub const PRIORITY: Interest = Interest(1 << 2);
-    /// An error. It is told to those who wait for it whatever else a source was registered for.
+    /// Errors. They are reported to tasks that wait for them, whatever the source was registered
+    /// for.
     pub const ERROR: Interest = Interest(1 << 3);
 
-    /// Whether reading is asked for.
+    /// Returns whether this includes [`READABLE`](Self::READABLE).
     pub const fn is_readable(self) -> bool {
         self.has(Interest::READABLE)
     }
 
-    /// Whether writing is asked for.
+    /// Returns whether this includes [`WRITABLE`](Self::WRITABLE).
     pub const fn is_writable(self) -> bool {
         self.has(Interest::WRITABLE)
     }
 
-    /// Whether urgent data is asked for.
+    /// Returns whether this includes [`PRIORITY`](Self::PRIORITY).
     pub const fn is_priority(self) -> bool {
         self.has(Interest::PRIORITY)
     }
 
-    /// Whether errors are asked for.
+    /// Returns whether this includes [`ERROR`](Self::ERROR).
     pub const fn is_error(self) -> bool {
         self.has(Interest::ERROR)
     }
 
-    /// Both together. The same as `|`, for constants.
+    /// Returns both interests together, like `|` but usable in constants.
     #[must_use = "nothing is changed in place"]
     pub const fn add(self, other: Interest) -> Interest {
         Interest(self.0 | other.0)
     }
 
-    /// What is left without `other`, if that is anything.
+    /// Returns this interest without `other`, or `None` if nothing is left.
     #[must_use = "nothing is changed in place"]
     pub fn remove(self, other: Interest) -> Option<Interest> {
         let left = self.0 & !other.0;
@@ -63,7 +66,7 @@ impl Interest {
         self.0 & other.0 != 0
     }
 
-    /// Whether it is about reading only, or about writing only.
+    /// The direction, if the interest is about reading only or writing only.
     pub(super) fn is_one_sided(self) -> bool {
         !(self.is_writable() && (self.is_readable() || self.is_priority()))
     }
@@ -96,70 +99,72 @@ impl fmt::Debug for Interest {
     }
 }
 
-/// What a source is ready for. It may turn out not to be, and then whoever tried finds `WouldBlock`.
+/// The kinds of readiness of a source. An operation may still return `WouldBlock`.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::io::Ready;
 ///
 /// let ready = Ready::READ_CLOSED | Ready::WRITABLE;
-/// assert!(ready.is_readable(), "reading tells that this is the end");
+/// assert!(ready.is_readable(), "a read returns the end");
 /// assert!(ready.is_writable() && !ready.is_write_closed());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ready(u8);
 
 impl Ready {
-    /// Nothing.
+    /// Not ready.
     pub const EMPTY: Ready = Ready(0);
-    /// Reading.
+    /// Ready for reading.
     pub const READABLE: Ready = Ready(1);
-    /// Writing.
+    /// Ready for writing.
     pub const WRITABLE: Ready = Ready(1 << 1);
-    /// The other side will send no more.
+    /// The peer will send nothing more.
     pub const READ_CLOSED: Ready = Ready(1 << 2);
-    /// The other side will take no more.
+    /// The peer will receive nothing more.
     pub const WRITE_CLOSED: Ready = Ready(1 << 3);
-    /// Reading what is urgent.
+    /// Ready for reading urgent data.
     pub const PRIORITY: Ready = Ready(1 << 4);
-    /// There was an error.
+    /// An error has occurred.
     pub const ERROR: Ready = Ready(1 << 5);
-    /// All of them.
+    /// All kinds of readiness.
     pub const ALL: Ready = Ready((1 << 6) - 1);
 
     /// The final ones.
     pub(super) const CLOSED: Ready = Ready(Ready::READ_CLOSED.0 | Ready::WRITE_CLOSED.0);
 
-    /// Whether there is nothing.
+    /// Returns whether the source is not ready for anything.
     pub fn is_empty(self) -> bool {
         self == Ready::EMPTY
     }
 
-    /// Whether reading may go on, or tells that it is at an end.
+    /// Returns whether a read would not block, because there is data or the end.
     pub fn is_readable(self) -> bool {
         self.has(Ready::READABLE) || self.is_read_closed()
     }
 
-    /// Whether writing may go on, or tells that it is at an end.
+    /// Returns whether a write would not block, because there is room or it would fail.
     pub fn is_writable(self) -> bool {
         self.has(Ready::WRITABLE) || self.is_write_closed()
     }
 
-    /// Whether the other side will send no more.
+    /// Returns whether the peer will send nothing more.
     pub fn is_read_closed(self) -> bool {
         self.has(Ready::READ_CLOSED)
     }
 
-    /// Whether the other side will take no more.
+    /// Returns whether the peer will receive nothing more.
     pub fn is_write_closed(self) -> bool {
         self.has(Ready::WRITE_CLOSED)
     }
 
-    /// Whether there is something urgent to read.
+    /// Returns whether there is urgent data to read.
     pub fn is_priority(self) -> bool {
         self.has(Ready::PRIORITY)
     }
 
-    /// Whether there was an error.
+    /// Returns whether an error has occurred.
     pub fn is_error(self) -> bool {
         self.has(Ready::ERROR)
     }
@@ -168,7 +173,7 @@ impl Ready {
         self.0 & other.0 != 0
     }
 
-    /// Everything that one who waits for `interest` wants to know of.
+    /// The kinds of readiness that are reported to a task that waits for `interest`.
     pub(super) fn of(interest: Interest) -> Ready {
         let mut ready = Ready::EMPTY;
         if interest.is_readable() {

@@ -1,4 +1,4 @@
-//! Which reactor watches a source. It is chosen by the first one who waits, and may change.
+//! Which reactor watches a source. The first task that waits chooses it, and it may change.
 
 use super::source::{ReadyEvent, Source, Wait};
 use super::sources::{Key, Sources};
@@ -11,15 +11,15 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// After how many waits in a row from the same other seat a registration moves there. Guessed: often
-/// enough that a task that was stolen once does not take its sockets along, and stays.
+/// Number of consecutive waits from another seat after which a registration moves there. Guessed:
+/// large enough that a task that is stolen once does not take its sockets along.
 const MOVE_AFTER: u8 = 4;
 
-/// Where sources can be registered: with reactors, or with a model of them.
+/// Where sources can be registered: reactors, or a model of them.
 pub(super) trait Places {
     /// The seat of the calling worker.
     fn here(&self) -> Option<usize>;
-    /// That one, or any for one who has none.
+    /// The seat of the calling worker, or any seat for other threads.
     fn here_or_any(&self) -> usize;
     fn sources(&self, seat: usize) -> &Sources;
     fn watch(
@@ -32,20 +32,20 @@ pub(super) trait Places {
     fn unwatch(&self, seat: usize, fd: BorrowedFd<'_>) -> io::Result<()>;
 }
 
-/// Where a source is registered, and who else waits for it.
+/// Where a source is registered, and from which other seat tasks wait for it.
 ///
 /// | bits | field |
 /// |---|---|
-/// | 0..16 | seat: whose reactor watches the source, or NONE |
-/// | 16..32 | stranger: the other seat that it was last waited for from; only if times is not 0 |
-/// | 32..40 | times: how often in a row |
+/// | 0..16 | seat: the seat whose reactor watches the source, or NONE |
+/// | 16..32 | stranger: the other seat from which tasks waited last; valid if times is not 0 |
+/// | 32..40 | times: number of consecutive waits from there |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Home(u64);
 
 const SEAT_MASK: u64 = (1 << 16) - 1;
 const STRANGER_SHIFT: u32 = 16;
 const TIMES_SHIFT: u32 = 32;
-/// There is no seat of this number: see `MAX_WORKERS`.
+/// No seat has this number; see `MAX_WORKERS`.
 const NONE: u64 = SEAT_MASK;
 
 impl Home {
@@ -66,7 +66,7 @@ impl Home {
         (self.0 >> TIMES_SHIFT) as u8
     }
 
-    /// After one more wait, from `here`.
+    /// The value after one more wait from `here`.
     fn waited_from(self, here: usize) -> Home {
         let seat = self.0 & SEAT_MASK;
         if seat == here as u64 {
@@ -77,22 +77,22 @@ impl Home {
     }
 }
 
-/// A source, and the reactor that watches it. The descriptor is its owner's, who lends it where it is
+/// A source, and the reactor that watches it. The owner of the descriptor passes it in where it is
 /// needed.
 pub(super) struct Registration<P = Reactors> {
     source: Arc<Source>,
     places: Arc<P>,
-    /// The seat is changed under the lock only.
+    /// The seat is changed only under the lock.
     home: AtomicU64,
-    /// What the reactor knows the source by. Nothing if there is none.
+    /// The key under which the reactor knows the source. Meaningless without a reactor.
     key: Mutex<Key>,
-    /// What is asked of the reactor.
+    /// What the reactor watches for.
     interest: Interest,
 }
 
-/// For those who wait.
+/// Waiting.
 impl<P: Places> Registration<P> {
-    /// Not registered yet, and assumed to be `ready`.
+    /// Creates a registration without a reactor, which is assumed to be `ready`.
     pub(super) fn new(places: Arc<P>, interest: Interest, ready: Ready) -> Self {
         Registration {
             source: Arc::new(Source::new(ready)),
@@ -115,7 +115,7 @@ impl<P: Places> Registration<P> {
         self.load().seat().is_some()
     }
 
-    /// Waits in a direction, in the place of whoever did before.
+    /// Waits in a direction. Replaces the task that waited there before.
     #[inline]
     pub(super) fn poll_ready(
         &self,
@@ -157,7 +157,7 @@ fn alive(event: ReadyEvent) -> io::Result<ReadyEvent> {
 
 /// Which reactor watches.
 impl<P: Places> Registration<P> {
-    /// Somebody is about to wait: there must be a reactor that watches, and it should be the right one.
+    /// Called before a task waits: makes sure that a reactor watches, preferably this worker's.
     #[inline]
     fn prepare(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let home = self.load();
@@ -170,7 +170,7 @@ impl<P: Places> Registration<P> {
             return Ok(());
         }
         if new.times() < MOVE_AFTER {
-            // Relaxed: a guess at who waits. If another was faster, its guess is as good.
+            // Relaxed: this is a heuristic. If another thread was faster, its value is as good.
             let relaxed = Ordering::Relaxed;
             let _ = self.home.compare_exchange(home.0, new.0, relaxed, relaxed);
         } else {
@@ -179,7 +179,7 @@ impl<P: Places> Registration<P> {
         Ok(())
     }
 
-    /// Has it watched, here if this is a worker.
+    /// Registers the source, with the reactor of this worker if the thread is one.
     #[cold]
     pub(super) fn register(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let mut key = self.lock();
@@ -194,7 +194,8 @@ impl<P: Places> Registration<P> {
         Ok(())
     }
 
-    /// The new reactor watches before the old one stops. If it cannot, all stays as it is.
+    /// Moves the registration: the new reactor watches before the old one stops. If the new one
+    /// fails, nothing changes.
     #[cold]
     fn move_to(&self, seat: usize, fd: BorrowedFd<'_>) {
         let mut key = self.lock();
@@ -202,7 +203,7 @@ impl<P: Places> Registration<P> {
         let mut home = old;
         if old != seat {
             if let Ok(new_key) = self.watch(seat, fd) {
-                // It is gone from the old reactor whatever the poller says.
+                // The old reactor forgets it, whatever the poller returns.
                 let _ = self.unwatch(old, *key, fd);
                 *key = new_key;
                 home = seat;
@@ -211,7 +212,7 @@ impl<P: Places> Registration<P> {
         self.settle(Home::at(home as u64));
     }
 
-    /// No reactor watches it any more, and no event reaches it.
+    /// Deregisters the source, so that no event reaches it any more.
     pub(super) fn deregister(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let key = self.lock();
         let unwatched = match self.load().seat() {
@@ -237,7 +238,8 @@ impl<P: Places> Registration<P> {
     }
 
     fn load(&self) -> Home {
-        // Acquire: pairs with the Release in settle(): who finds a seat waits after the reactor watches.
+        // Acquire: pairs with the Release in settle(): if there is a seat, its reactor already
+        // watches.
         Home(self.home.load(Ordering::Acquire))
     }
 
@@ -261,13 +263,13 @@ impl<P: Places> Registration<P> {
 
 #[cfg(all(test, loom))]
 impl<P: Places> Registration<P> {
-    /// As if the first wait had come from this seat.
+    /// Registers the source as if the first wait had come from this seat.
     pub(super) fn register_at(&self, seat: usize, fd: BorrowedFd<'_>) {
         *self.lock() = self.watch(seat, fd).unwrap();
         self.settle(Home::at(seat as u64));
     }
 
-    /// As if all waits but the last before a move had come from this seat.
+    /// Counts waits from this seat, one fewer than a move takes.
     pub(super) fn waited_for_from(&self, seat: usize) {
         let home = (1..MOVE_AFTER).fold(self.load(), |home, _| home.waited_from(seat));
         self.settle(home);

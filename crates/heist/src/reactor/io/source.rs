@@ -1,4 +1,4 @@
-//! A source of events: what it is ready for, and who waits for that.
+//! A source of events: its readiness, and the tasks that wait for it.
 
 use super::readiness::{Readiness, Word};
 use super::{Direction, Interest, Ready};
@@ -8,7 +8,7 @@ use slab::Slab;
 use std::mem;
 use std::task::{Context, Poll, Waker};
 
-/// What a source was ready for at some moment. Clearing it clears nothing that came later.
+/// The readiness of a source at one moment. Clearing it does not clear later events.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadyEvent {
     pub(crate) ready: Ready,
@@ -16,77 +16,76 @@ pub(crate) struct ReadyEvent {
 }
 
 impl ReadyEvent {
-    /// The same moment, of which only `ready` is meant.
+    /// The same moment, restricted to `ready`.
     pub(crate) fn with_ready(self, ready: Ready) -> ReadyEvent {
         ReadyEvent { ready, ..self }
     }
 
-    /// Whether the runtime was gone.
+    /// Whether the runtime had been shut down.
     pub(super) fn is_shutdown(self) -> bool {
         self.seen.is_shutdown()
     }
 
-    /// Whether something urgent was there.
+    /// Whether there was urgent data.
     pub(super) fn is_priority(self) -> bool {
         self.seen.ready().is_priority()
     }
 }
 
-/// What a reactor and those who wait have in common: one allocation for each descriptor.
+/// The state that a reactor and waiting tasks share: one allocation per descriptor.
 pub(super) struct Source {
     readiness: Readiness,
-    /// No code of others runs under this lock: wakers are cloned, woken and dropped outside.
+    /// No foreign code runs under this lock: wakers are cloned, called and dropped outside.
     waiters: Mutex<Waiters>,
 }
 
 #[derive(Default)]
 struct Waiters {
-    /// The task that polled last for reading, and the one for writing.
+    /// The tasks that polled last for reading and for writing.
     reader: Option<Waker>,
     writer: Option<Waker>,
-    /// Futures, of which there may be any number; most sources never have one.
+    /// Any number of futures; most sources never have one.
     futures: Option<Box<Slab<Waiter>>>,
 }
 
 struct Waiter {
     interest: Interest,
     waker: Option<Waker>,
-    /// What it was woken for. It is told so even if somebody was faster.
+    /// The event that woke it. It is reported even if another task has cleared it since.
     told: Ready,
 }
 
 impl Source {
-    /// Assumed to be `ready` before the first event.
+    /// Creates a source that is assumed to be `ready` before the first event.
     pub(super) fn new(ready: Ready) -> Self {
         Source { readiness: Readiness::assumed(ready), waiters: Mutex::new(Waiters::default()) }
     }
 
-    /// What there is of `interest`. `None`: one has to wait.
+    /// The readiness for `interest`, or `None` if there is none.
     pub(super) fn look(&self, interest: Interest) -> Option<ReadyEvent> {
         let seen = self.readiness.load();
         let ready = seen.ready() & Ready::of(interest);
         (!ready.is_empty() || seen.is_shutdown()).then_some(ReadyEvent { ready, seen })
     }
 
-    /// It was not ready after all: `event` is taken back, unless another came since. What is closed
-    /// stays closed.
+    /// Clears `event`, unless there was another event since. Closed directions stay closed.
     pub(super) fn clear(&self, event: ReadyEvent) {
         self.readiness.clear(event.seen, event.ready - Ready::CLOSED);
     }
 
-    /// An operation has just shown that it is not ready, and so not closed either: what an error
-    /// made look closed.
+    /// Clears `event` after an operation has returned `WouldBlock`, including closed directions: an
+    /// error event had made them look closed.
     pub(super) fn refute(&self, event: ReadyEvent) {
         self.readiness.clear(event.seen, event.ready);
     }
 
-    /// An event has come from the reactor. Those whom it concerns are to be woken, when no lock is held.
+    /// Adds an event, and appends the wakers to be called. The caller calls them without a lock.
     pub(super) fn event(&self, ready: Ready, wakers: &mut Vec<Waker>) {
         self.readiness.event(ready);
         self.lock().take(ready, wakers);
     }
 
-    /// The runtime is gone: everybody is to be woken.
+    /// Marks that the runtime has been shut down, and appends all wakers.
     pub(super) fn shut_down(&self, wakers: &mut Vec<Waker>) {
         self.readiness.shut_down();
         if !canary::SOURCE_SHUT_DOWN_SILENT.sings() {
@@ -94,7 +93,7 @@ impl Source {
         }
     }
 
-    /// Waits in a direction, in the place of whoever did before.
+    /// Waits in a direction. Replaces the task that waited there before.
     pub(super) fn poll(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
         let mut waker = Some(cx.waker().clone());
         let mut waiters = self.lock();
@@ -109,7 +108,7 @@ impl Source {
         event
     }
 
-    /// The second look, under the lock: an event that it does not see finds the waker.
+    /// The second check, under the lock: an event that it does not see finds the waker.
     fn look_again(&self, interest: Interest) -> Poll<ReadyEvent> {
         match self.look(interest) {
             Some(event) if !canary::SOURCE_NO_SECOND_LOOK.sings() => Poll::Ready(event),
@@ -130,7 +129,7 @@ impl Source {
 
 impl Waiters {
     fn take(&mut self, ready: Ready, wakers: &mut Vec<Waker>) {
-        // Who only reads is woken for nothing by an error that comes alone, and looks again.
+        // A lone error wakes a task that only reads, which then checks again.
         let is_error = ready.is_error() && !canary::SOURCE_ERROR_UNTOLD.sings();
         if ready.is_readable() || is_error {
             wakers.extend(self.reader.take());
@@ -148,11 +147,11 @@ impl Waiters {
     }
 }
 
-/// A future's place among those who wait. It is given up with this.
+/// A future's entry in the list of waiters, removed when this is dropped.
 pub(super) struct Wait<'a> {
     source: &'a Source,
     interest: Interest,
-    /// Where it stands, once it had to wait.
+    /// The index of the entry, once the future had to wait.
     index: Option<usize>,
 }
 

@@ -9,15 +9,15 @@ use slab::Slab;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// What a poller knows a source by.
+/// The key under which a poller knows a source.
 ///
 /// | bits | field |
 /// |---|---|
-/// | 0..32 | index: where the source stands |
-/// | 32..64 | generation: the how-manieth registration with this reactor it is |
+/// | 0..32 | index of the source |
+/// | 32..64 | generation: incremented at each registration |
 ///
-/// An index is used again, the two together are not, as long as anybody can remember: so an event that
-/// was under way when its source left reaches nobody.
+/// An index is reused, but not with the same generation before that wraps. An event that arrives
+/// after its source was removed is therefore dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key(pub(super) u64);
 
@@ -38,7 +38,7 @@ impl Key {
 
 pub(crate) struct Sources {
     slots: Mutex<Slots>,
-    /// How many there are, for those who only wonder.
+    /// The number of sources, for readers without the lock.
     len: AtomicUsize,
 }
 
@@ -59,12 +59,12 @@ impl Sources {
         Sources { slots: Mutex::new(slots), len: AtomicUsize::new(0) }
     }
 
-    /// How many sources the reactor watches, a moment ago.
+    /// The number of sources, which may be slightly outdated.
     pub(crate) fn len(&self) -> usize {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// From now on events with this key are for `source`.
+    /// Adds a source, and returns its key.
     pub(super) fn insert(&self, source: &Arc<Source>) -> Result<Key, ShutDown> {
         let mut slots = self.lock();
         if slots.is_closed && !canary::SOURCES_CLOSE_UNSEEN.sings() {
@@ -77,7 +77,7 @@ impl Sources {
         Ok(Key::new(index, generation))
     }
 
-    /// From now on events with this key are for nobody.
+    /// Removes the source with this key.
     pub(super) fn remove(&self, key: Key) {
         let mut slots = self.lock();
         if slots.get(key).is_none() {
@@ -89,8 +89,8 @@ impl Sources {
         drop(removed);
     }
 
-    /// Tells the sources what came for them. Whom it concerns must be woken afterwards, when no lock is
-    /// held: a waker may drop what is registered here.
+    /// Distributes events to the sources. The caller must call the wakers afterwards without
+    /// holding a lock, because a waker may drop a source.
     pub(crate) fn dispatch(
         &self,
         events: impl Iterator<Item = (u64, Ready)>,
@@ -104,7 +104,8 @@ impl Sources {
         }
     }
 
-    /// The runtime goes down: whoever waits finds out, once woken, and whoever comes later.
+    /// Shuts all sources down: waiting tasks learn of it when they are woken, and later ones at
+    /// once.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
         let mut slots = self.lock();
         slots.is_closed = true;

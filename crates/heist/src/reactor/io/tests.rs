@@ -1,5 +1,5 @@
-//! Descriptors of this process, with reactors that are turned by hand. Here: who waits, and which reactor
-//! watches; reading and writing is in `operations`.
+//! Descriptors of this process, with reactors that are turned by hand. Here: who waits, and which
+//! reactor watches; reading and writing is in `operations`.
 
 mod operations;
 
@@ -108,7 +108,8 @@ fn what_comes_before_the_registration_is_not_lost() {
     assert!(waits_from(&reactors, 0, &source));
 }
 
-/// Who would sleep, and is woken or nudged before that, brings nothing, least of all what the last sleep has brought.
+/// Who would sleep, and is woken or nudged before that, brings nothing, least of all what the last
+/// sleep has brought.
 #[test]
 fn what_has_come_in_a_sleep_comes_once() {
     let reactors = reactors(1);
@@ -126,7 +127,8 @@ fn what_has_come_in_a_sleep_comes_once() {
     assert!(!slept.is_woken && slept.harvest.is_none());
 }
 
-/// L3: who sleeps while there is no source is nudged by the first one, and sleeps where that is heard.
+/// L3: who sleeps while there is no source is nudged by the first one, and sleeps where that is
+/// heard.
 #[test]
 fn l3_the_first_source_is_heard_by_who_sleeps_already() {
     let reactors = reactors(1);

@@ -1,4 +1,4 @@
-//! The clock of a runtime. With the feature `test-util` a program may stop it, and move it on.
+//! The clock of a runtime. With the feature `test-util`, a program may stop and move it.
 
 #[cfg_attr(feature = "test-util", path = "clock/virtual_hands.rs")]
 #[cfg_attr(not(feature = "test-util"), path = "clock/real_hands.rs")]
@@ -11,7 +11,7 @@ use std::time::Instant;
 pub(crate) struct Clock(Hands);
 
 impl Clock {
-    /// One that goes, unless it `is_stopped`.
+    /// Creates a clock that runs, unless it `is_stopped`.
     pub(crate) fn new(is_stopped: bool) -> Self {
         Clock(Hands::new(is_stopped))
     }
@@ -26,18 +26,18 @@ impl Clock {
         self.0.show()
     }
 
-    /// Whether it stands still. Then time passes in jumps: when nobody has anything to do, to the next timer.
+    /// Whether it is stopped. Time then jumps to the next timer when there is nothing to do.
     #[inline]
     pub(crate) fn is_stopped(&self) -> bool {
         self.0.are_stopped()
     }
 
-    /// Moves it on to `time`, if it stands still and shows an earlier one.
+    /// Moves it to `time`, if it is stopped at an earlier time.
     pub(crate) fn jump(&self, time: Time) {
         self.0.jump(time);
     }
 
-    /// Whether any clock of the process was ever stopped. If not, there is no need to ask which one counts.
+    /// Whether any clock of the process was ever stopped. If not, all clocks show the same time.
     #[inline]
     pub(crate) fn was_any_stopped() -> bool {
         hands::were_any_stopped()

@@ -1,5 +1,5 @@
-//! Timers in every interleaving that loom can find: owners beside wheels, and who registers beside who
-//! sleeps (I1).
+//! Timers in every interleaving that loom can find: owners beside wheels, and who registers beside
+//! who sleeps (I1).
 
 use super::*;
 use crate::canary;
@@ -216,8 +216,8 @@ fn loom_canary_close_unseen() {
     canary::TIMERS_CLOSE_UNSEEN.model(register_beside_close);
 }
 
-/// A timer whose runtime goes down while somebody else waits for it, who has it registered in another: that one
-/// wakes him.
+/// A timer whose runtime goes down while somebody else waits for it, who has it registered in
+/// another: that one wakes him.
 fn poll_beside_close() {
     let scene = Scene::new();
     let closer = {
@@ -258,7 +258,8 @@ fn loom_canary_closed_forgets() {
     canary::TIMER_CLOSED_FORGETS.model(poll_beside_close);
 }
 
-/// A timer that is made for its first entry, beside a wheel that comes to it at once, or has been there.
+/// A timer that is made for its first entry, beside a wheel that comes to it at once, or has been
+/// there.
 #[test]
 fn loom_i1_a_new_timer_beside_the_wheel() {
     loom::model(|| {
@@ -301,7 +302,8 @@ fn loom_i1_a_new_timer_that_is_given_up_beside_the_wheel() {
     });
 }
 
-/// A timer that is moved here while its runtime goes down, as `Sleep::reset` does it: who waits is told.
+/// A timer that is moved here while its runtime goes down, as `Sleep::reset` does it: who waits is
+/// told.
 #[test]
 fn loom_i1_a_reset_beside_the_end() {
     loom::model(|| {

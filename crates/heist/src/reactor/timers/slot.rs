@@ -1,14 +1,14 @@
-//! A slot of the wheel: entries in no order that matters, in pieces, so that it grows, shrinks and is worked
-//! off without ever moving or freeing more than one piece.
+//! A slot of the wheel: unordered entries, in pieces, so that it grows, shrinks and is processed
+//! without moving or freeing more than one piece at a time.
 
 use super::timer::Timer;
 use std::sync::Arc;
 use std::vec;
 
-/// How many entries a piece has. Guessed: 2 KiB.
+/// Number of entries in a piece. Guessed: 2 KiB.
 const PIECE: usize = if cfg!(test) { 8 } else { 128 };
 
-/// One registration of a timer. Dead if the timer has another one since, or was cancelled.
+/// One registration of a timer. It is dead if the timer was registered again or cancelled.
 pub(super) struct Entry {
     pub(super) timer: Arc<Timer>,
     pub(super) number: u32,
@@ -36,7 +36,7 @@ impl Slot {
         self.full.len() * PIECE + self.last.len()
     }
 
-    /// How many entries it has room for.
+    /// The number of entries that fit without growing.
     #[cfg(all(test, not(loom)))]
     pub(super) fn capacity(&self) -> usize {
         self.full.iter().chain([&self.last]).map(Vec::capacity).sum()
@@ -58,7 +58,7 @@ impl Slot {
         }
     }
 
-    /// Those of a piece from `index` on, which is that of an entry.
+    /// The entries of a piece from `index` on, which must be valid.
     pub(super) fn piece_from(&mut self, index: usize) -> &mut [Entry] {
         let in_last = index.checked_sub(self.full.len() * PIECE);
         match in_last {
@@ -67,14 +67,14 @@ impl Slot {
         }
     }
 
-    /// Takes an entry out; the last one takes its place.
+    /// Removes an entry, and moves the last one to its place.
     pub(super) fn swap_remove(&mut self, index: usize) -> Option<Entry> {
         let mut removed = self.last.pop()?;
         if let Some(place) = self.get_mut(index) {
             std::mem::swap(place, &mut removed);
         }
         if self.last.is_empty() {
-            // Room for more than a few entries is not kept for nothing.
+            // Memory for more than a few entries is not kept.
             match self.full.pop() {
                 Some(piece) => self.last = piece,
                 None => self.last.shrink_to(4),
@@ -94,13 +94,13 @@ impl Slot {
         }
     }
 
-    /// All entries, in the order in which they came unless some were removed.
+    /// All entries, in the order in which they were added unless some were removed.
     pub(super) fn into_work(self) -> Work {
         Work { full: self.full.into_iter(), last: self.last, piece: Vec::new().into_iter() }
     }
 }
 
-/// Entries that are being worked off. Pieces are freed one by one.
+/// Entries that are being processed. Pieces are freed one by one.
 pub(super) struct Work {
     full: vec::IntoIter<Vec<Entry>>,
     last: Vec<Entry>,

@@ -1,19 +1,19 @@
-//! Points in time, as timers see them.
+//! Points in time for timers.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// What times are counted from: the same for all runtimes, so that a timer may go from one to another.
+/// The origin of all times, which all runtimes share, so that a timer can move between them.
 pub(super) static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Nanoseconds since the origin. What lies before the origin is the origin; what is too far away to be
-/// counted, after some 584 years, is [`NEVER`](Self::NEVER).
+/// Nanoseconds since the origin. Earlier times are clamped to the origin, and times after about 584
+/// years to [`NEVER`](Self::NEVER).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(u64);
 
 impl Time {
     pub(crate) const ORIGIN: Time = Time(0);
-    /// A deadline that does not come.
+    /// A deadline that never passes.
     pub(crate) const NEVER: Time = Time(u64::MAX);
 
     #[inline]
@@ -21,7 +21,7 @@ impl Time {
         Time::between(*ORIGIN, instant)
     }
 
-    /// What `instant` is, counted from `origin`.
+    /// The time of `instant`, counted from `origin`.
     #[inline]
     fn between(origin: Instant, instant: Instant) -> Time {
         Time::ORIGIN.plus(instant.saturating_duration_since(origin))
@@ -42,30 +42,30 @@ impl Time {
         )
     }
 
-    /// How long it is from here to `later`; nothing if that was before.
+    /// The duration until `later`, or zero if that is earlier.
     pub(crate) fn until(self, later: Time) -> Duration {
         Duration::from_nanos(later.0.saturating_sub(self.0))
     }
 }
 
-/// Milliseconds since the origin: what a wheel goes by.
+/// Milliseconds since the origin: the unit of a wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tick(pub(super) u64);
 
 impl Tick {
     pub(super) const NANOS: u64 = 1_000_000;
 
-    /// The first one at which `deadline` has passed. A timer that waits for it is never early.
+    /// The first tick at which `deadline` has passed, so that a timer is never early.
     pub(super) const fn after(deadline: Time) -> Tick {
         Tick(deadline.0.div_ceil(Tick::NANOS))
     }
 
-    /// The last one that has passed at `now`.
+    /// The last tick that has passed at `now`.
     pub(super) const fn before(now: Time) -> Tick {
         Tick(now.0 / Tick::NANOS)
     }
 
-    /// When it has passed.
+    /// The time of this tick.
     pub(super) const fn time(self) -> Time {
         Time(self.0.saturating_mul(Tick::NANOS))
     }

@@ -1,4 +1,4 @@
-//! A timer: what a `Sleep` and the wheel that it is registered with have in common.
+//! A timer: the state that a `Sleep` and the wheel in which it is registered share.
 
 use super::time::{Tick, Time};
 use crate::canary;
@@ -6,33 +6,33 @@ use heist_sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use std::sync::PoisonError;
 use std::task::Waker;
 
-/// One deadline and who waits for it. It has one owner, the `Sleep`, which polls, resets and cancels it
-/// and has it registered; and wheels, which hold entries for it, of which the last one counts.
+/// One deadline, and the task that waits for it. Its one owner, the `Sleep`, polls, resets, cancels
+/// and registers it. Wheels hold entries for it, of which only the latest is valid.
 ///
-/// The lock is held for a few instructions, and no code of others runs meanwhile: wakers are cloned, called
-/// and dropped outside. Whoever holds the lock of a wheel may take it, not the other way round.
-// Looks for dead entries read the number and no more, and then drop what is dead: it comes first, beside the
-// count of references, mostly in the same cache line.
+/// The lock is held for a few instructions, and no foreign code runs under it: wakers are cloned,
+/// called and dropped outside. It may be taken with the lock of a wheel held, but not vice versa.
+// Searches for dead entries read only the generation, and then drop what is dead. It comes first,
+// usually in the same cache line as the reference count.
 #[repr(C)]
 pub(crate) struct Timer {
-    /// The number of the entry that counts; those with another are dead. Written by the owner, with the
-    /// lock; read without it where being late does no harm.
+    /// The number of the valid entry; entries with other numbers are dead. Written by the owner
+    /// with the lock, and read without it where an outdated value does no harm.
     generation: AtomicU32,
     state: Mutex<State>,
 }
 
 struct State {
     deadline: Time,
-    /// When the wheel comes to its entry, at the latest.
+    /// The latest tick at which the wheel reaches its entry.
     visit: Tick,
     phase: Phase,
     waker: Option<Waker>,
 }
 
-/// | phase | an entry counts | what a poll does |
+/// | phase | has a valid entry | what a poll does |
 /// |---|---|---|
 /// | Resting | no | registers |
-/// | Waiting | yes | leaves its waker |
+/// | Waiting | yes | stores its waker |
 /// | Fired | no | is ready |
 /// | Closed | no | registers with another runtime, or fails |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,16 +43,16 @@ enum Phase {
     Closed,
 }
 
-/// Which entry a wheel is to take.
+/// Which entry a wheel adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryOf {
-    /// The first of a timer that was made for it: [`Timer::entered`].
+    /// The first entry of a new timer; see [`Timer::entered`].
     New,
-    /// One of a timer that others may know.
+    /// An entry of a timer that other threads may know.
     Known,
 }
 
-/// What the owner finds.
+/// The result of a poll by the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Polled {
@@ -60,24 +60,24 @@ pub(crate) enum Polled {
     Fired,
     /// The waker will be called.
     Waiting,
-    /// It is registered nowhere.
+    /// It is not registered.
     Resting,
-    /// The runtime that it was registered with has gone down.
+    /// The runtime in which it was registered has been shut down.
     Closed,
 }
 
-/// What a wheel finds when it comes to an entry.
+/// The result of reaching an entry.
 #[must_use]
 pub(super) enum Visit {
-    /// The entry does not count any more.
+    /// The entry is not valid any more.
     Dead,
     Fired(Option<Waker>),
-    /// The deadline has not come, or was moved: the entry is for this tick now.
+    /// The deadline has not passed, or was moved: the entry belongs to this tick now.
     Later(Tick),
 }
 
 impl Timer {
-    /// One that is registered nowhere. `waker` is called when it has been and fires.
+    /// Creates a timer that is not registered. `waker` is called when it fires.
     #[cfg(test)]
     pub(crate) fn new(waker: Waker) -> Self {
         let state = State {
@@ -89,8 +89,8 @@ impl Timer {
         Timer { generation: AtomicU32::new(0), state: Mutex::new(state) }
     }
 
-    /// One that waits for `deadline`, and is about to be registered, as [`EntryOf::New`]: nobody else knows it, so
-    /// that needs no lock.
+    /// Creates a timer that waits for `deadline` and must be registered as [`EntryOf::New`]. No
+    /// other thread knows it, so that needs no lock.
     pub(crate) fn entered(waker: Waker, deadline: Time) -> Self {
         let visit = Tick::after(deadline);
         let state = State { deadline, visit, phase: Phase::Waiting, waker: Some(waker) };
@@ -100,7 +100,7 @@ impl Timer {
     /// The number of its first entry.
     pub(super) const FIRST: u32 = 1;
 
-    /// What has become of it; `waker` is called if that changes.
+    /// Returns its state, and stores `waker` for changes.
     pub(crate) fn poll(&self, waker: &Waker) -> Polled {
         let state = self.lock();
         match state.phase {
@@ -112,14 +112,14 @@ impl Timer {
         }
         let mut new = Some(waker.clone());
         let mut state = self.lock();
-        // It may have fired meanwhile, and called the waker that was there before.
+        // It may have fired since, and called the previous waker.
         let polled = match state.phase {
             Phase::Fired if !canary::TIMER_POLL_UNCHECKED.sings() => Polled::Fired,
             Phase::Closed => Polled::Closed,
             Phase::Resting => Polled::Resting,
             Phase::Fired | Phase::Waiting => Polled::Waiting,
         };
-        // Closed, too: it may be registered elsewhere next.
+        // Also if it is closed, because it may be registered elsewhere next.
         let is_forgotten = polled == Polled::Closed && canary::TIMER_CLOSED_FORGETS.sings();
         if polled != Polled::Fired && !is_forgotten {
             std::mem::swap(&mut state.waker, &mut new);
@@ -134,8 +134,9 @@ impl Timer {
         self.lock().phase == Phase::Fired
     }
 
-    /// Moves the deadline, if its entry need not be moved: the wheel comes to it before. Else, if it waits,
-    /// it must be registered anew; `true` says that. If it does not wait, the next poll registers it.
+    /// Moves the deadline if its entry can stay, because the wheel reaches it earlier. Returns
+    /// `true` if it waits and must be registered again. If it does not wait, the next poll
+    /// registers it.
     #[must_use]
     pub(crate) fn reset(&self, deadline: Time) -> bool {
         let mut state = self.lock();
@@ -150,14 +151,13 @@ impl Timer {
         false
     }
 
-    /// Nobody is interested any more: its entry is dead, and its waker dropped. If it is polled all the same,
-    /// that registers it.
+    /// Cancels it: its entry is dead, and its waker is dropped. A later poll registers it again.
     pub(crate) fn cancel(&self) {
         drop(self.rest());
     }
 
-    /// As [`cancel`](Self::cancel), by an owner that cannot register it where it waited. Returns whom to wake: the
-    /// next poll finds out what to do.
+    /// Cancels it because its owner cannot register it where it waited. Returns the waker to call,
+    /// so that the next poll decides what to do.
     pub(crate) fn rest(&self) -> Option<Waker> {
         let mut state = self.lock();
         state.phase = Phase::Resting;
@@ -165,8 +165,8 @@ impl Timer {
         state.waker.take()
     }
 
-    /// It fires at once, by its owner: its deadline had passed when it was to be registered. Returns whom
-    /// to wake.
+    /// Fires it, called by the owner if the deadline had passed when it was registered. Returns the
+    /// waker to call.
     pub(crate) fn fire(&self) -> Option<Waker> {
         let mut state = self.lock();
         state.phase = Phase::Fired;
@@ -174,7 +174,7 @@ impl Timer {
         state.waker.take()
     }
 
-    /// A wheel takes an entry for it, which is the one that counts from now on, and comes to it at `visit` at
+    /// Adds an entry in a wheel, which makes all others invalid. The wheel reaches it at `visit` at
     /// the latest. Returns the number of the entry.
     pub(super) fn enter(&self, deadline: Time, visit: Tick) -> u32 {
         let mut state = self.lock();
@@ -184,7 +184,7 @@ impl Timer {
         self.next_generation()
     }
 
-    /// A wheel comes to the entry of this number.
+    /// Called when a wheel reaches the entry with this number.
     pub(super) fn visit(&self, entry: u32, now: Time) -> Visit {
         let mut state = self.lock();
         if self.is_dead(entry) && !canary::TIMER_VISIT_DEAD.sings() {
@@ -198,7 +198,7 @@ impl Timer {
         Visit::Later(state.visit)
     }
 
-    /// A wheel is closed that has the entry of this number.
+    /// Called when a wheel is closed that has the entry with this number.
     pub(super) fn close(&self, entry: u32) -> Option<Waker> {
         let mut state = self.lock();
         if self.is_dead(entry) {
@@ -208,13 +208,13 @@ impl Timer {
         state.waker.take()
     }
 
-    /// Whether the entry of this number does not count any more. Without the lock the answer may be "it does"
-    /// for a moment longer.
+    /// Whether the entry with this number is invalid. Without the lock it may seem valid slightly
+    /// longer.
     pub(super) fn is_dead(&self, entry: u32) -> bool {
         self.generation.load(Ordering::Relaxed) != entry
     }
 
-    /// With the lock.
+    /// Must be called with the lock.
     fn next_generation(&self) -> u32 {
         let next = self.generation.load(Ordering::Relaxed).wrapping_add(1);
         self.generation.store(next, Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! The wheel: six levels of 64 slots. A slot of the lowest level is a millisecond, one of the next 64 of
-//! them, and so on: two years in all. What is further away is put as far out as it goes, and moved on when
-//! its slot comes up.
+//! The timer wheel: six levels of 64 slots. A slot of the lowest level spans a millisecond, one of
+//! the next level 64 of them, and so on: two years in all. Timers that are further away go to the
+//! farthest slot, and are moved when that is reached.
 
 use super::slot::{Entry, Slot, Work};
 use super::time::{Tick, Time};
@@ -16,45 +16,46 @@ const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
 const TOP: usize = LEVELS - 1;
 
-/// How far ahead an entry can be put: one slot of the top level less than all of them, so that it is never
-/// the slot that we are in.
+/// How far ahead an entry can be: the whole wheel less one slot of the top level, so that it is
+/// never the current slot.
 const REACH: u64 = (1 << (SLOT_BITS * LEVELS as u32)) - (1 << (SLOT_BITS * TOP as u32));
 
-/// How many looks at entries each insertion owes, to drop those that are dead. With three, dead ones do not
-/// outnumber live ones for long, whoever inserts what when: see the README.
+/// Number of entries that each insertion checks in order to drop dead ones. With three, dead
+/// entries never outnumber live ones for long; see the README.
 const SWEPT: usize = 3;
 
-/// How many looks are made at once. Timers are seldom in the cache, and looks that wait for memory together
-/// wait once: in a profile of `sleep_churn` they took 27 % three by three, and 9 % this way. The number itself is
-/// guessed.
+/// Number of checks that are made at once. Timers are rarely in the cache, and checks in a batch
+/// overlap their cache misses: in a profile of `sleep_churn` they took 27 % in threes, and 9 % in
+/// batches. The number itself is guessed.
 const BATCH: usize = if cfg!(test) { 6 } else { 24 };
 
-/// How many timers may be kept to be used again where there are fewer entries than that. Guessed.
+/// Number of timers that may be kept for reuse even if there are fewer entries. Guessed.
 const SPARES: usize = if cfg!(test) { 4 } else { 64 };
 
-/// How many entries may be moved for one that may fire. Guessed: moving is much cheaper than waking.
+/// Number of entries that may be moved for each one that may fire. Guessed: moving is much cheaper
+/// than waking.
 const MOVES: usize = 8;
 
 pub(super) struct Wheel {
-    /// Everything up to this tick has been taken out of its slot. Its own slot is empty in every level:
-    /// what is due then is in the level below, or in `work`.
+    /// All entries up to this tick have been taken out of their slots. The current slot is empty in
+    /// every level: its entries are in the level below, or in `work`.
     now: Tick,
     /// As many as LEVELS.
     levels: Box<[Level]>,
-    /// What was in the slot that came up last, and has not been looked at yet.
+    /// The entries of the last slot that was opened, which have not been processed yet.
     work: Work,
-    /// Where the next look for dead entries is.
+    /// The position of the next check for dead entries.
     sweeper: Sweeper,
-    /// How many looks are owed; as many as BATCH are made.
+    /// The number of outstanding checks, which are made in batches.
     owed: usize,
-    /// Dead entries whose timers nobody else knows: these are used again.
+    /// Dead entries whose timers have no other owner, and can be reused.
     spares: Slot,
-    /// How many entries there are in slots.
+    /// The number of entries in slots.
     entries: usize,
 }
 
 struct Level {
-    /// A bit for each slot that is not empty.
+    /// One bit for each slot that is not empty.
     occupied: u64,
     /// For each slot that is not empty, a tick before which no entry in it is due.
     earliest: [Tick; SLOTS],
@@ -70,7 +71,7 @@ struct Sweeper {
 
 impl Wheel {
     pub(super) fn new(now: Tick) -> Self {
-        // One by one: all of them are too much for a small stack.
+        // Built one by one, because all of them do not fit on a small stack.
         let level = |_| Level {
             occupied: 0,
             earliest: [Tick(0); SLOTS],
@@ -87,7 +88,7 @@ impl Wheel {
         }
     }
 
-    /// Takes an entry for `timer` and returns when it is due; nothing if the deadline has passed.
+    /// Adds an entry for `timer` and returns when it is due, or `None` if the deadline has passed.
     pub(super) fn register(
         &mut self,
         timer: &Arc<Timer>,
@@ -107,17 +108,17 @@ impl Wheel {
         Some(due)
     }
 
-    /// A timer to be used again, which nobody else knows.
+    /// A timer that can be reused, which has no other owner.
     pub(super) fn spare(&mut self) -> Option<Arc<Timer>> {
         let last = self.spares.len().checked_sub(1)?;
         self.spares.swap_remove(last).map(|entry| entry.timer)
     }
 
-    /// Fires at most `limit` timers whose deadline is not after `now`, and looks at a bounded number of
-    /// others. Returns whether there may be more.
+    /// Fires at most `limit` timers whose deadline is not after `now`, and processes a bounded
+    /// number of other entries. Returns whether there may be more.
     pub(super) fn advance(&mut self, now: Time, limit: usize, wakers: &mut Vec<Waker>) -> bool {
         let until = Tick::before(now);
-        // Others may have been here with a clock that they read later.
+        // Another thread may have advanced the wheel with a later time.
         let now = now.max(self.now.time());
         let mut fired = 0;
         for _ in 0..limit.saturating_mul(MOVES) {
@@ -143,7 +144,8 @@ impl Wheel {
         self.next().is_some_and(|next| next <= until)
     }
 
-    /// No entry is due before this tick; nothing if there are none. After dead entries it may be too early.
+    /// The tick before which no entry is due, or `None` without entries. It may be too early
+    /// because of dead entries.
     pub(super) fn next(&self) -> Option<Tick> {
         if !self.work.is_done() {
             return Some(self.now);
@@ -153,15 +155,15 @@ impl Wheel {
         if level < TOP {
             return Some(earliest[slot]);
         }
-        // Those that are too far away to have a slot of their own may lie before others.
+        // Entries that are too far away for a slot of their own may be in front of others.
         let all = (0..SLOTS).filter(|slot| occupied & (1 << slot) != 0);
         all.map(|slot| earliest[slot]).min()
     }
 
-    /// Drops dead entries that would be next, after a look at no more than `looks`: before a sleep that they
-    /// would cut short.
+    /// Drops dead entries that come next and would cut a sleep short, checking at most `looks`
+    /// entries.
     pub(super) fn trim(&mut self, looks: usize) {
-        // What fires leaves no entries, and its spares no right to be here.
+        // Timers that have fired have no entries, which lowers the limit for spares.
         let _ = (0..looks).all(|_| self.trim_spares());
         for _ in 0..looks {
             let Some((level, slot, _)) = self.first_slot() else { return };
@@ -181,8 +183,8 @@ impl Wheel {
         wakers.extend(work.chain(slots).filter_map(|entry| entry.timer.close(entry.number)));
     }
 
-    /// The slot that comes up next, and when: that of the lowest level that has any. All that is in a level
-    /// comes before what is in the next one, since it lies within the slot of that one that we are in.
+    /// The next slot and its tick, from the lowest level with entries. Entries of a level come
+    /// before those of the next one, because they are within that level's current slot.
     fn first_slot(&self) -> Option<(usize, usize, Tick)> {
         let level = self.levels.iter().position(|level| level.occupied != 0)?;
         let here = self.now.0 >> shift(level);
@@ -191,7 +193,7 @@ impl Wheel {
         Some((level, number as usize % SLOTS, Tick(number << shift(level))))
     }
 
-    /// Goes on to the next slot, if it has come up by `until`.
+    /// Opens the next slot, if its tick is not after `until`.
     fn open_slot(&mut self, until: Tick) -> bool {
         match self.first_slot() {
             Some((level, slot, start)) if start <= until => {
@@ -213,7 +215,7 @@ impl Wheel {
     fn insert(&mut self, entry: Entry, due: Tick) {
         debug_assert!(due > self.now);
         let place = due.0.min(self.now.0 + REACH);
-        // The highest bit in which it differs from now says in which level it has a slot of its own.
+        // The highest bit that differs from now determines the level in which it has its own slot.
         let level = ((place ^ self.now.0).ilog2() / SLOT_BITS).min(TOP as u32) as usize;
         let slot = (place >> shift(level)) as usize % SLOTS;
         let Level { occupied, earliest, slots } = &mut self.levels[level];
@@ -226,7 +228,7 @@ impl Wheel {
         self.entries += 1;
     }
 
-    /// Looks at the next few entries, going round and round over all slots, and drops dead ones.
+    /// Checks the next few entries, cycling over all slots, and drops dead ones.
     fn sweep(&mut self) {
         self.owed += SWEPT;
         if self.owed < BATCH {
@@ -246,7 +248,8 @@ impl Wheel {
         self.owed = 0;
     }
 
-    /// Some that lie side by side. Goes on to the next slot that is not empty when the end of one is reached.
+    /// Some that lie side by side. Goes on to the next slot that is not empty when the end of one
+    /// is reached.
     fn entries_to_sweep(&mut self) -> Option<&mut [Entry]> {
         let Sweeper { level, slot, index } = self.sweeper;
         if index >= self.levels[level].slots[slot].len() {
@@ -269,8 +272,9 @@ impl Wheel {
             *occupied &= !(1 << slot);
         }
         self.entries -= 1;
-        // If nobody else knows the timer, nobody will: so it can stay here. Memory that is freed in the order of
-        // deadlines, all over the heap, costs the allocator more than the wheel costs altogether.
+        // If nobody else knows the timer, nobody will: so it can stay here. Memory that is freed in
+        // the order of deadlines, all over the heap, costs the allocator more than the wheel costs
+        // altogether.
         if let Some(entry) = removed.filter(|entry| Arc::strong_count(&entry.timer) == 1) {
             self.spares.push(entry);
         }
@@ -284,8 +288,8 @@ impl Wheel {
     }
 }
 
-/// Puts those that are dead behind the others, which stay in their order; returns how many others there are.
-/// At most BATCH of them.
+/// Puts those that are dead behind the others, which stay in their order; returns how many others
+/// there are. At most BATCH of them.
 fn dead_last(entries: &mut [Entry]) -> usize {
     let mut is_dead = [false; BATCH];
     // All looks before anything is done about one: nothing has to wait for a branch.

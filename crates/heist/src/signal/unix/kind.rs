@@ -1,8 +1,10 @@
-//! Kinds of signals.
+//! `SignalKind`.
 
 use std::ffi::c_int;
 
 /// A kind of signal.
+///
+/// # Examples
 ///
 /// ```
 /// use heist::signal::unix::SignalKind;
@@ -14,34 +16,36 @@ use std::ffi::c_int;
 pub struct SignalKind(c_int);
 
 impl SignalKind {
-    /// By its number; for kinds that have no function here, such as the real-time signals.
-    /// [`signal`](super::signal) finds out whether there is such a kind.
+    /// Creates a kind from its number, for kinds that have no function here, such as real-time
+    /// signals.
+    ///
+    /// [`signal`](super::signal) returns an error if there is no such kind.
     pub const fn from_raw(signum: c_int) -> Self {
         SignalKind(signum)
     }
 
-    /// Its number.
+    /// Returns the number of the kind.
     pub const fn as_raw_value(&self) -> c_int {
         self.0
     }
 
-    /// `SIGALRM`: a timer of the system has run out. Ends the process by default.
+    /// `SIGALRM`: a timer of the system has expired. Ends the process by default.
     pub const fn alarm() -> Self {
         SignalKind(libc::SIGALRM)
     }
 
-    /// `SIGCHLD`: a child process has exited, was stopped or goes on. Ignored by default.
+    /// `SIGCHLD`: a child process has exited, stopped or continued. Ignored by default.
     pub const fn child() -> Self {
         SignalKind(libc::SIGCHLD)
     }
 
-    /// `SIGHUP`: the terminal has gone; by custom, a daemon reads its configuration again. Ends the
+    /// `SIGHUP`: the terminal is gone. By convention a daemon reloads its configuration. Ends the
     /// process by default.
     pub const fn hangup() -> Self {
         SignalKind(libc::SIGHUP)
     }
 
-    /// `SIGINT`: somebody pressed Ctrl-C. Ends the process by default.
+    /// `SIGINT`: the user has pressed Ctrl-C. Ends the process by default.
     pub const fn interrupt() -> Self {
         SignalKind(libc::SIGINT)
     }
@@ -52,13 +56,12 @@ impl SignalKind {
         SignalKind(libc::SIGIO)
     }
 
-    /// `SIGPIPE`: a write to a pipe or socket that nobody reads. Programs in Rust ignore it unless
-    /// they choose not to.
+    /// `SIGPIPE`: a write to a pipe or socket without a reader. Rust programs ignore it by default.
     pub const fn pipe() -> Self {
         SignalKind(libc::SIGPIPE)
     }
 
-    /// `SIGQUIT`: somebody pressed Ctrl-\. Ends the process with a core dump by default.
+    /// `SIGQUIT`: the user has pressed Ctrl-\. Ends the process with a core dump by default.
     pub const fn quit() -> Self {
         SignalKind(libc::SIGQUIT)
     }
@@ -68,17 +71,17 @@ impl SignalKind {
         SignalKind(libc::SIGTERM)
     }
 
-    /// `SIGUSR1`: what it means is up to the program. Ends the process by default.
+    /// `SIGUSR1`: its meaning is up to the program. Ends the process by default.
     pub const fn user_defined1() -> Self {
         SignalKind(libc::SIGUSR1)
     }
 
-    /// `SIGUSR2`: what it means is up to the program. Ends the process by default.
+    /// `SIGUSR2`: its meaning is up to the program. Ends the process by default.
     pub const fn user_defined2() -> Self {
         SignalKind(libc::SIGUSR2)
     }
 
-    /// `SIGWINCH`: the window of the terminal has another size. Ignored by default.
+    /// `SIGWINCH`: the window of the terminal has changed its size. Ignored by default.
     pub const fn window_change() -> Self {
         SignalKind(libc::SIGWINCH)
     }

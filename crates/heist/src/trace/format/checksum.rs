@@ -1,11 +1,11 @@
-//! CRC-32 as in zlib and PNG, so that any language has it at hand; eight bytes at a time, since
-//! a trace of a gigabyte is summed up whole.
+//! CRC-32 as in zlib and PNG, which every language supports. It processes eight bytes at a time,
+//! because a trace may have a gigabyte.
 
 use super::u64_at;
 
 const POLYNOMIAL: u32 = 0xEDB8_8320;
 
-/// What a byte does to the sum, with 0 to 7 bytes behind it.
+/// The effect of a byte on the sum, with 0 to 7 bytes after it.
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {

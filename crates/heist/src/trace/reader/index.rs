@@ -1,4 +1,4 @@
-//! Which chunks there are; texts and names.
+//! The index of a trace: its chunks, texts and names.
 
 use super::super::error::ReadError;
 use super::super::event::{Lane, StringId, TaskId};
@@ -11,17 +11,17 @@ use std::ops::Range;
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// Where the chunks of words are.
+    /// The positions of the chunks of words.
     lanes: BTreeMap<Lane, Vec<u64>>,
     lost: BTreeMap<Lane, u64>,
-    /// All texts, one behind the other.
+    /// All texts, concatenated.
     text: String,
     strings: Vec<Range<usize>>,
     names: HashMap<TaskId, StringId>,
     is_complete: bool,
 }
 
-/// Reads the header, and the heads of all chunks.
+/// Reads the header of the trace, and those of all chunks.
 pub(super) fn read(source: &Source) -> Result<(Header, Index), ReadError> {
     let mut prefix = [0; PREFIX];
     if source.length() < PREFIX as u64 {
@@ -48,7 +48,7 @@ pub(super) fn read(source: &Source) -> Result<(Header, Index), ReadError> {
     Ok((header, index))
 }
 
-/// The head at `offset`, if all of its chunk is there.
+/// Reads the header of the chunk at `offset`, if the chunk is complete.
 fn chunk_at(source: &Source, offset: u64) -> Result<Option<ChunkHead>, ReadError> {
     let left = source.length() - offset;
     if left < CHUNK_HEAD as u64 {
@@ -111,7 +111,7 @@ impl Index {
                 *lost = lost.saturating_add(u64_at(&payload, 0));
             }
             kind::END => self.is_complete = true,
-            // Of a later heist: what this one knows means the same, or the version would be another.
+            // A kind of a later version, which this one can skip.
             _ => {}
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! The events of one lane, with their times.
 //!
-//! Words are read up to the next time, and what stands before it is spread between the two times
-//! around it: within polls time passes, between them it hardly does. So a row of short polls that
-//! nobody timed looks as it was, a busy worker.
+//! Words are read up to the next time. The events before it are then spread between the two times
+//! around them: much time passes within polls, and little between them. A row of short polls
+//! without times therefore looks like the busy worker that it was.
 
 use super::super::error::ReadError;
 use super::super::event::{Event, EventKind, Lane, StringId};
@@ -13,29 +13,29 @@ use super::source::Source;
 use std::slice;
 use std::time::Duration;
 
-/// Without a time for so many events, what was read gets the last one. The recorder writes one
-/// every 64 polls; this is for files that it has not written.
-const AHEAD: usize = 4096;
+/// After this many events without a time, all of them get the last one. The recorder writes a time
+/// every 64 polls; this limits the memory for files of other origin.
+const READ_AHEAD: usize = 4096;
 
-/// How much longer a step within a poll is than one between polls. Guessed.
+/// The length of a step within a poll, in steps between polls. Guessed.
 const POLL_STEP: u64 = 15;
 
 #[derive(Debug)]
 pub(super) struct LaneReader<'a> {
     words: WordReader<'a>,
     lane: Lane,
-    /// Events that have their times, and how many of them were given out.
+    /// Events with their times, and how many of them were returned.
     ready: Vec<Event>,
     given: usize,
-    /// Events since the last time, with the steps up to each.
+    /// Events since the last time, each with the number of steps before it.
     open: Vec<(EventKind, u64)>,
     steps: u64,
     /// The last time; none before the first.
     from: Option<u64>,
-    /// The first of `open` happened at `from`.
+    /// Whether the first of `open` happened at `from`.
     is_first_exact: bool,
     is_in_poll: bool,
-    /// The first word of an event of two.
+    /// The first word of an event that takes two.
     half: Option<Item>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> LaneReader<'a> {
         Ok(self.ready.get(self.given - 1).copied())
     }
 
-    /// How many events are in memory as such.
+    /// The number of events in memory.
     #[cfg(all(test, not(loom)))]
     pub(super) fn buffered(&self) -> usize {
         self.ready.len() - self.given + self.open.len()
@@ -98,7 +98,7 @@ impl<'a> LaneReader<'a> {
                 self.half = Some(item);
             }
             (Item::Location(location), Some(Item::SpawnedAt { task })) => {
-                // Larger than any number of a text: a text that is not known.
+                // A number that is too large stands for an unknown text.
                 let location = u32::try_from(location).unwrap_or(u32::MAX);
                 self.add(EventKind::SpawnedAt { task, location: StringId(location) });
             }
@@ -115,13 +115,13 @@ impl<'a> LaneReader<'a> {
             // The first half was overwritten.
             (Item::Location(_) | Item::StallTask(_) | Item::RoundTimes { .. }, _) => {}
         }
-        if self.open.len() >= AHEAD {
+        if self.open.len() >= READ_AHEAD {
             self.close(self.from.unwrap_or(0));
         }
     }
 
     fn add(&mut self, kind: EventKind) {
-        // The exact event stands at the beginning itself.
+        // The exact event itself is at the beginning.
         if !(self.is_first_exact && self.open.is_empty()) {
             self.steps += if self.is_in_poll { POLL_STEP } else { 1 };
         }
@@ -133,7 +133,7 @@ impl<'a> LaneReader<'a> {
         self.open.push((kind, self.steps));
     }
 
-    /// The event added last took so long: if it is exact, what comes behind it is that much later.
+    /// The event added last took `nanos`: if it is exact, the next ones are that much later.
     fn pass(&mut self, nanos: u64) {
         let start = self.from.filter(|_| self.is_first_exact && self.open.len() == 1);
         if let Some(start) = start {
@@ -142,10 +142,9 @@ impl<'a> LaneReader<'a> {
         }
     }
 
-    /// It is `until` now: all that is open happened between then and now.
+    /// Gives all open events their times, between the last time and `until`.
     fn close(&mut self, until: u64) {
-        // Before the first time nothing is known but that it was earlier, and a clock that goes
-        // back is wrong.
+        // Events before the first time get that time. A clock that goes back is an error.
         let from = self.from.unwrap_or(until);
         let until = until.max(from);
         let last_step = if self.is_in_poll { POLL_STEP } else { 1 };
@@ -163,12 +162,12 @@ impl<'a> LaneReader<'a> {
     }
 }
 
-/// The words of one lane, a chunk in memory at a time.
+/// The words of one lane, with one chunk in memory at a time.
 #[derive(Debug)]
 struct WordReader<'a> {
     source: &'a Source,
     chunks: slice::Iter<'a, u64>,
-    /// Where the chunk is.
+    /// The position of the chunk.
     chunk: u64,
     payload: Vec<u8>,
     at: usize,

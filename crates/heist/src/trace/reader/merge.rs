@@ -8,18 +8,19 @@ use std::collections::BinaryHeap;
 use std::iter::FusedIterator;
 use std::mem;
 
-/// Events in the order of time; see [`Trace::events`](super::Trace::events). One chunk of each
-/// lane is in memory.
+/// An iterator over events in the order of time; see [`Trace::events`](super::Trace::events).
+///
+/// One chunk of each lane is in memory.
 #[derive(Debug)]
 pub struct Events<'a> {
-    /// The lane whose event is next. It often is for a while.
+    /// The lane with the next event. It often remains the same for a while.
     first: Option<Head<'a>>,
     others: BinaryHeap<Head<'a>>,
-    /// Comes next, and nothing after it.
+    /// The next and last item.
     failed: Option<ReadError>,
 }
 
-/// The next event of a lane, and what comes behind it.
+/// The next event of a lane, and those after it.
 #[derive(Debug)]
 struct Head<'a> {
     event: Event,
@@ -66,7 +67,7 @@ impl Iterator for Events<'_> {
 
 impl FusedIterator for Events<'_> {}
 
-/// The heap gives out its greatest: the earliest event, and of those the first lane's.
+/// The heap returns the greatest element: the earliest event and, among equals, the first lane's.
 impl Ord for Head<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |head: &Self| (head.event.at, head.event.lane);

@@ -1,4 +1,4 @@
-//! Where a trace is read from.
+//! The source of a trace: a file, or bytes in memory.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ pub(super) enum Source {
 
 impl Source {
     /// # Errors
-    /// If it is no file that can be read at any place.
+    /// If the file cannot be read at arbitrary positions.
     pub(super) fn file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {

@@ -1,5 +1,5 @@
-//! Rounds without work: a worker is woken, finds nothing and sleeps again, over and over. They are
-//! kept until something else happens, and written as one event. Told in `../README.md`.
+//! Idle rounds: a worker is woken repeatedly, finds nothing and sleeps again. They are kept until
+//! something else happens, and written as one event. See `../README.md`.
 
 use super::super::draft::Draft;
 use super::super::event::EventKind;
@@ -7,44 +7,44 @@ use super::super::word::Word;
 use super::Scribe;
 use crate::metrics::Counter;
 
-/// A run of rounds ends after so many nanoseconds, so that its times stay near to those of its
-/// rounds. Guessed.
+/// The maximal duration of a run of rounds in nanoseconds, so that its times remain close to those
+/// of its rounds. Guessed.
 const LONGEST_RUN: u64 = 20_000_000;
-/// A round in which the worker was awake for longer is written by itself: it may have had no core.
-/// Guessed: far above what a search takes, and below what counts as a wait for a core.
+/// A round in which the worker was awake for longer is written separately, because the worker may
+/// have had no core. Guessed: far above a search, and below what counts as a wait for a core.
 const LONGEST_AWAKE: u64 = 1_000_000;
-/// In the place of a time, a position or a seat: there is none.
+/// Stands for no time, no position or no seat.
 const NONE: u64 = u64::MAX;
-/// A single round takes five words at most, the one that goes on three.
+/// A single round takes at most five words, and the current one three.
 const WORDS: usize = 8;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// What is kept. All of it is the writer's own, but for the draft.
+/// The rounds that are kept. Only the writer accesses them, except for the draft.
 pub(super) struct Rounds {
-    /// What would be written now.
+    /// The words that would be written now.
     draft: Draft<WORDS>,
-    /// Where the ring stood when the worker began to rest. If it stands there still, nothing was
+    /// The position of the ring when the worker began to rest. If it is unchanged, nothing was
     /// written since.
     rested_at: Counter,
-    /// The seat that it has left in order to rest; `NONE` if it sleeps on it.
+    /// The seat that the worker has left in order to rest, or `NONE` if it sleeps on its seat.
     seat: Counter,
-    /// The rounds that are over: how many, in how many a search failed, when the first began and
-    /// the last ended, how long the worker was awake.
+    /// The completed rounds: their number, the number with a failed search, the start of the first
+    /// and the end of the last, and the time awake.
     rounds: Counter,
     searches: Counter,
     since: Counter,
     until: Counter,
     awake: Counter,
-    /// Whether the worker woke by itself in the first of them.
+    /// Whether the worker woke up by itself in the first one.
     first_by_itself: Counter,
-    /// The round that goes on: when it began (`NONE`: the worker rests), whether the worker woke by
+    /// The current round: its start (`NONE` if the worker rests), whether the worker woke up by
     /// itself, and whether a search has failed.
     woken_at: Counter,
     by_itself: Counter,
     has_searched: Counter,
-    /// When the clock would be read next if nothing were kept.
+    /// When the clock would be read next without kept rounds.
     next_reading: Counter,
 }
 
@@ -79,7 +79,7 @@ impl Rounds {
         self.rounds.get() > 0 || self.is_up()
     }
 
-    /// What would be written now.
+    /// The words that would be written now.
     fn words(&self) -> [u64; WORDS] {
         let mut draft = Words::default();
         let seat = self.seat();
@@ -116,7 +116,7 @@ impl Rounds {
         (self.seat.get() != NONE).then_some(self.seat.get() as u16)
     }
 
-    /// A round is over.
+    /// Completes a round.
     fn end_round(&self, now: u64) {
         if self.rounds.get() == 0 {
             self.since.set(self.woken_at.get());
@@ -134,7 +134,7 @@ impl Rounds {
         [&self.rounds, &self.searches, &self.awake].into_iter().for_each(|count| count.set(0));
     }
 
-    /// What others find.
+    /// What readers find.
     pub(super) fn draft(&self) -> Option<(u64, impl Iterator<Item = u64> + use<>)> {
         let (position, words) = self.draft.read()?;
         Some((position, words.into_iter().take_while(|word| *word != 0)))
@@ -180,32 +180,31 @@ fn rest(seat: Option<u16>) -> EventKind {
     }
 }
 
-/// For a worker that goes to rest and comes back.
+/// For a worker that rests and comes back.
 impl Scribe {
-    /// The worker goes to sleep.
+    /// Called when the worker goes to sleep.
     pub(crate) fn park(&self) {
         self.go_to_rest(None);
     }
 
-    /// It has slept. `by_itself`: nobody woke it.
+    /// Called when the worker wakes up, `by_itself` if no thread woke it.
     pub(crate) fn unpark(&self, by_itself: bool) {
         self.come_back(None, by_itself);
     }
 
-    /// A spare worker takes this seat.
+    /// Called when a spare worker takes this seat.
     pub(crate) fn sit_down(&self, seat: u16) {
         self.come_back(Some(seat), false);
     }
 
-    /// A spare worker leaves this seat, or has lost it. If it has told so already, nothing more is
-    /// told.
+    /// Called when a spare worker leaves or has lost this seat. Only the first call is recorded.
     pub(crate) fn leave_seat(&self, seat: u16) {
         if !self.is_at_rest(Some(seat)) {
             self.go_to_rest(Some(seat));
         }
     }
 
-    /// A search has found nothing.
+    /// Called when a search has failed.
     pub(crate) fn search_failed(&self) {
         let rounds = &self.rounds;
         if rounds.is_up() && rounds.has_searched.get() == 0 {
@@ -235,7 +234,7 @@ impl Scribe {
     fn come_back(&self, seat: Option<u16>, by_itself: bool) {
         let rounds = &self.rounds;
         let now = self.nanos();
-        // A sleep earns nothing.
+        // A sleep earns no credit.
         self.last_reading.set(now);
         if self.is_exact || !self.is_at_rest(seat) {
             if seat.is_some() {
@@ -247,7 +246,7 @@ impl Scribe {
         }
         self.end_long_run(now);
         if !rounds.is_anything_kept() {
-            // Each poll takes the path of those that are timed, which writes down what is kept.
+            // Polls take the path of timed polls, which writes the kept rounds.
             rounds.next_reading.set(self.next_reading.get());
             self.next_reading.set(0);
         }
@@ -257,7 +256,7 @@ impl Scribe {
         self.replace_draft();
     }
 
-    /// The worker rests in this way, and nothing was written since it told so.
+    /// Whether the worker still rests in this way, and nothing was written since.
     fn is_at_rest(&self, seat: Option<u16>) -> bool {
         let rounds = &self.rounds;
         rounds.rested_at.get() == self.ring.position()
@@ -266,7 +265,7 @@ impl Scribe {
             && self.pending.get() == 0
     }
 
-    /// Writes down the rounds of a worker at rest if there have been some for long enough.
+    /// Writes the rounds of a resting worker if their run has lasted long enough.
     fn end_long_run(&self, now: u64) {
         let rounds = &self.rounds;
         if rounds.rounds.get() > 0 && now - rounds.since.get() > LONGEST_RUN {
@@ -278,7 +277,7 @@ impl Scribe {
         }
     }
 
-    /// What is kept is written before anything else is.
+    /// Writes the kept rounds before other words.
     #[inline(always)]
     pub(super) fn write_rounds(&self) {
         if self.rounds.is_anything_kept() {

@@ -325,7 +325,8 @@ fn try_io_believes_the_reactor() {
     assert_eq!(try_read().unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }
 
-/// W9: an operation that completes takes a unit, one that waits does not; without units nothing is done.
+/// W9: an operation that completes takes a unit, one that waits does not; without units nothing is
+/// done.
 #[test]
 fn w9_operations_take_budget() {
     let reactors = reactors(1);

@@ -1,4 +1,4 @@
-//! Time passes by itself.
+//! The hands of a clock that cannot be stopped.
 
 use super::Time;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Time that passes by itself until it is stopped, and then in jumps.
+//! The hands of a clock that can be stopped and moved.
 
 use super::{Clock, Time};
 use crate::reactor::timers::time::{ORIGIN, Tick};
@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Spares everybody else a look at the clock of the runtime.
+/// Saves programs that stop no clocks the lookup of the runtime's clock.
 static WERE_ANY_STOPPED: AtomicBool = AtomicBool::new(false);
 
 #[inline]
 pub(super) fn were_any_stopped() -> bool {
-    // Relaxed: who stops a clock beside others that read it cannot know what they see.
+    // Relaxed: a thread that stops a clock while others read it cannot know what they see.
     WERE_ANY_STOPPED.load(Ordering::Relaxed)
 }
 
 pub(super) struct Hands {
-    /// Whether they were ever stopped. Until then the time is that of the system.
+    /// Whether they were ever stopped. Until then they show the system's time.
     were_stopped: AtomicBool,
     position: Mutex<Position>,
 }
 
 #[derive(Clone, Copy)]
 struct Position {
-    /// What they show while they stand still, or showed when they began to move.
+    /// The time that they show while stopped, or showed when they were started.
     shown: Instant,
     moving_since: Option<Instant>,
 }
@@ -62,8 +62,8 @@ impl Hands {
         }
     }
 
-    /// At the next whole millisecond: a timer of so many of them fires exactly then, however the test is
-    /// repeated.
+    /// Stops at the next whole millisecond, so that timers of whole milliseconds fire at exactly
+    /// the same time in each run of a test.
     fn stop(&self) -> bool {
         let mut position = self.lock();
         if position.moving_since.is_none() {
@@ -85,7 +85,8 @@ fn instant(time: Time) -> Instant {
     *ORIGIN + Duration::from_nanos(time.as_nanos())
 }
 
-/// For `time::pause` and its kin; `false` says that the clock was not in the state for it.
+/// For `time::pause`, `resume` and `advance`. They return `false` if the clock was not in the
+/// required state.
 impl Clock {
     #[must_use]
     pub(crate) fn stop(&self) -> bool {

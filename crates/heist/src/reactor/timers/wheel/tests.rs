@@ -33,7 +33,8 @@ impl Wheel {
     }
 }
 
-/// What timeouts do: they are registered, and cancelled soon, and never fire. Beside some that stay.
+/// What timeouts do: they are registered, and cancelled soon, and never fire. Beside some that
+/// stay.
 #[test]
 fn dead_entries_do_not_pile_up() {
     const STAYING: usize = 100;
@@ -144,7 +145,8 @@ fn what_nobody_knows_any_more_is_used_again() {
     assert_eq!(Arc::strong_count(&kept), 1, "but the wheel has let go of it");
 }
 
-/// Not more of them are kept than there are entries, so that a rush of timers does not keep its memory.
+/// Not more of them are kept than there are entries, so that a rush of timers does not keep its
+/// memory.
 #[test]
 fn spares_are_no_more_than_entries() {
     let mut wheel = Wheel::new(Tick(0));
@@ -192,7 +194,8 @@ fn a_full_slot_is_worked_off_bit_by_bit() {
         wheel.register(timer, millis(first + 1 + index as u64 % 60_000), EntryOf::Known).unwrap();
     }
     let mut wakers = Vec::new();
-    // The slot comes up, and nothing in it is due: all entries are moved, a bounded number at a time.
+    // The slot comes up, and nothing in it is due: all entries are moved, a bounded number at a
+    // time.
     let mut moved = 0;
     while wheel.advance(millis(first), LIMIT, &mut wakers) {
         let now = wheel.len();
