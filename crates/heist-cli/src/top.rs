@@ -43,7 +43,7 @@ const TASKS: usize = 500;
 /// For so long it is not said that there is no answer yet, and whoever cannot be reached is told
 /// without a change of the screen. Guessed.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The interval at which the picture is drawn anew though nothing has come: to say for how long.
+/// The interval at which the picture is redrawn without new data, to show how old it is.
 const REDRAW: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\

@@ -43,7 +43,7 @@ impl Function {
         }
         let takes_arguments = !signature.inputs.is_empty();
         if takes_arguments && kind == Kind::Test {
-            let message = "nobody passes arguments to a test: build the values inside of it";
+            let message = "a test gets no arguments: build the values inside of it";
             return Err(Error::new_spanned(&signature.inputs, message));
         }
         if takes_arguments && signature.ident == "main" {

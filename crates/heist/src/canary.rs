@@ -1,13 +1,13 @@
-//! The mistakes that loom must find in this crate's protocols, each named at the code that it
-//! would break.
+//! Deliberate mistakes in this crate's protocols that loom must find. The code that each one breaks
+//! refers to it by name.
 
 use heist_sync::Canary;
 
-/// Wake-ups and polls do not pass on what was done before them.
+/// Wake-ups and polls do not publish what was done before them.
 pub(crate) const TASK_UPDATE_RELAXED: Canary = Canary::new("task update relaxed");
 /// The output is announced before it is visible.
 pub(crate) const TASK_COMPLETE_RELAXED: Canary = Canary::new("task complete relaxed");
-/// Whoever finds itself alone with a task does not see what others did before they left.
+/// The last owner of a task does not see what earlier owners did.
 pub(crate) const TASK_ALONE_RELAXED: Canary = Canary::new("task alone relaxed");
 /// A wake-up during a poll is forgotten.
 pub(crate) const TASK_WAKE_IN_POLL_LOST: Canary = Canary::new("task wake in poll lost");
@@ -19,13 +19,14 @@ pub(crate) const SLOT_NO_HEAVY_BARRIER: Canary = Canary::new("slot no heavy barr
 pub(crate) const SLOT_NO_CONTEST: Canary = Canary::new("slot no contest");
 /// A task is in the slot before what was written to it is visible.
 pub(crate) const SLOT_PUT_RELAXED: Canary = Canary::new("slot put relaxed");
-/// A task woken elsewhere reaches its set, and whoever runs the set is not told.
+/// A task that another thread has woken reaches its set, but what polls the set is not woken.
 pub(crate) const LOCAL_PUSH_SILENT: Canary = Canary::new("local push silent");
-/// What belongs to the thread of a set is lent to others.
+/// State that belongs to the thread of a set is lent to other threads.
 pub(crate) const LOCAL_LENT_TO_ALL: Canary = Canary::new("local lent to all");
-/// The end of a set does not wait for tasks that are on their way.
+/// The end of a set does not wait for tasks that are being handed over.
 pub(crate) const LOCAL_END_IMPATIENT: Canary = Canary::new("local end impatient");
-/// The end of a set waits for tasks that are on their way, and is not told when they come.
+/// The end of a set waits for tasks that are being handed over, and is not notified when they
+/// arrive.
 pub(crate) const LOCAL_END_SILENT: Canary = Canary::new("local end silent");
 /// The end of a job is announced before its outcome is visible.
 pub(crate) const LATCH_SET_RELAXED: Canary = Canary::new("latch set relaxed");
@@ -127,19 +128,19 @@ pub(crate) const PARKER_NUDGE_FOR_WAKE_UP: Canary = Canary::new("parker nudge fo
 pub(crate) const WAKEUP_RELAXED: Canary = Canary::new("wakeup relaxed");
 /// A sleeper that sleeps elsewhere is not roused there.
 pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
-/// The thread that adds something to a reactor does not order that before its look at whether
-/// anybody sits there.
+/// A thread that adds something to a reactor does not order that before its check whether the seat
+/// is vacant.
 pub(crate) const GUARD_NO_LIGHT_BARRIER: Canary = Canary::new("guard no light barrier");
-/// The guard does not order that it sleeps before its look for timers.
+/// The guard does not order the announcement of its sleep before its check of the timers.
 pub(crate) const GUARD_NO_HEAVY_BARRIER: Canary = Canary::new("guard no heavy barrier");
-/// The thread that has marked a seat as taken does not look whether it was lost meanwhile.
+/// A thread that has marked a seat as taken does not check whether it was lost meanwhile.
 pub(crate) const GUARD_NO_SECOND_LOOK: Canary = Canary::new("guard no second look");
-/// The thread that sleeps beside a reactor does not order that before its look for sources.
+/// A worker that sleeps outside of its reactor does not order that before its check for sources.
 pub(crate) const APART_NO_SLEEPER_FENCE: Canary = Canary::new("apart no sleeper fence");
-/// The thread that sleeps beside a reactor does not look for sources once more.
+/// A worker that sleeps outside of its reactor does not check for sources once more.
 pub(crate) const APART_NO_SECOND_LOOK: Canary = Canary::new("apart no second look");
-/// The thread that adds a source does not order that before its look whether anybody sleeps beside
-/// the reactor.
+/// A thread that adds a source does not order that before its check whether a worker sleeps outside
+/// of the reactor.
 pub(crate) const APART_NO_SOURCE_FENCE: Canary = Canary::new("apart no source fence");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
@@ -165,43 +166,43 @@ pub(crate) const SEAT_RETURN_UNCHECKED: Canary = Canary::new("seat return unchec
 pub(crate) const SEAT_LENDER_GOES_ON: Canary = Canary::new("seat lender goes on");
 /// A spare that has lent its seat ends, and who has it does not know.
 pub(crate) const SEAT_LENDER_GONE: Canary = Canary::new("seat lender gone");
-/// A poll that finds a timer waiting does not look again before it leaves its waker.
+/// A poll that finds a timer waiting does not check again before it stores its waker.
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
-/// An entry that does not count any more fires its timer.
+/// An entry that is not valid any more fires its timer.
 pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
-/// A poll that finds a timer's runtime gone does not leave its waker for the next.
+/// A poll that finds a timer's runtime shut down does not store its waker for the next one.
 pub(crate) const TIMER_CLOSED_FORGETS: Canary = Canary::new("timer closed forgets");
-/// A timer is put into a wheel that is closed, or being closed.
+/// A timer is added to a wheel that is closed or being closed.
 pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
-/// The thread that goes to sleep gives the timers' lock back before it says until when it sleeps.
+/// A thread that goes to sleep releases the timers' lock before it announces until when it sleeps.
 pub(crate) const TIMERS_SLEEP_UNLOCKED: Canary = Canary::new("timers sleep unlocked");
-/// An event is told before what led to it is visible.
+/// An event is reported before its cause is visible.
 pub(crate) const READINESS_RELAXED: Canary = Canary::new("readiness relaxed");
-/// What was seen before an event takes back what the event told.
+/// Clearing an older readiness also clears a newer event.
 pub(crate) const READINESS_STALE_CLEAR: Canary = Canary::new("readiness stale clear");
-/// The thread that waits for a source does not look once more after it left its waker.
+/// A task that waits for a source does not check once more after it has stored its waker.
 pub(crate) const SOURCE_NO_SECOND_LOOK: Canary = Canary::new("source no second look");
-/// Those who wait for datagrams are not told of an error that comes alone.
+/// Tasks that wait for datagrams do not learn of a lone error.
 pub(crate) const SOURCE_ERROR_UNTOLD: Canary = Canary::new("source error untold");
-/// Those who wait for a source are not told that its runtime is gone.
+/// Tasks that wait for a source do not learn that its runtime was shut down.
 pub(crate) const SOURCE_SHUT_DOWN_SILENT: Canary = Canary::new("source shut down silent");
-/// An event reaches whoever has the place of the source that it was for.
+/// An event reaches a later source with the same index.
 pub(crate) const SOURCES_ANY_GENERATION: Canary = Canary::new("sources any generation");
-/// A source is registered with reactors that are closed.
+/// A source is registered with a closed reactor.
 pub(crate) const SOURCES_CLOSE_UNSEEN: Canary = Canary::new("sources close unseen");
 /// A source counts as registered before a reactor watches it.
 pub(crate) const REGISTRATION_EARLY: Canary = Canary::new("registration early");
-/// A record is written before it is visible that its place was used before.
+/// A record is overwritten before the new position is visible.
 pub(crate) const TRACE_WORD_RELAXED: Canary = Canary::new("trace word relaxed");
 /// A record counts as written before it is visible.
 pub(crate) const TRACE_POSITION_RELAXED: Canary = Canary::new("trace position relaxed");
-/// A copy of records is used without a look at what was overwritten meanwhile.
+/// A copy of records is used without a check for overwritten ones.
 pub(crate) const TRACE_COPY_UNCHECKED: Canary = Canary::new("trace copy unchecked");
-/// A word of a draft is written before it is visible that the draft is being replaced.
+/// A word of a draft is written before the replacement is visible.
 pub(crate) const TRACE_DRAFT_WORD_RELAXED: Canary = Canary::new("trace draft word relaxed");
 /// A draft counts as whole before its words are visible.
 pub(crate) const TRACE_DRAFT_VERSION_RELAXED: Canary = Canary::new("trace draft version relaxed");
-/// A draft is used without a look whether it was replaced meanwhile.
+/// A draft is used without a check whether it was replaced meanwhile.
 pub(crate) const TRACE_DRAFT_UNCHECKED: Canary = Canary::new("trace draft unchecked");
-/// A copy keeps the record in whose place one may be half-way.
+/// A copy keeps a record that may be half-overwritten.
 pub(crate) const TRACE_COPY_TOO_LONG: Canary = Canary::new("trace copy too long");

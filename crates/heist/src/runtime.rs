@@ -384,8 +384,8 @@ impl Drop for Runtime {
                 return;
             }
             panic!(
-                "Runtime: Cannot drop a runtime inside a task: that waits for threads, and this one \
-                 has tasks to run. Call shutdown_background, or drop it on another thread"
+                "Runtime: Cannot drop a runtime inside a task: the drop would block this thread, \
+                 which has tasks to run. Call shutdown_background, or drop it on another thread"
             );
         }
         // A task may drop the runtime inside block_in_place; its thread must not join itself.

@@ -18,7 +18,7 @@ pub(super) struct Book {
     pub(super) polls: u64,
     pub(super) wakes: u64,
     pub(super) steals: u64,
-    /// Closures and local tasks that ran at once.
+    /// The number of closures and local tasks that ran at the same time.
     pub(super) asides: usize,
     pub(super) events: u64,
     /// The first and the last event of the whole trace.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 use tasks::Tasks;
 
-/// Is told what was found. Spans come when they end; those of one lane are nested.
+/// The receiver of what was found. Spans arrive when they end; those of one lane are nested.
 pub(super) trait Sink {
     fn poll(&mut self, poll: &Poll) -> io::Result<()>;
     fn span(&mut self, span: &Span) -> io::Result<()>;
@@ -54,7 +54,7 @@ pub(super) enum Cause {
     Again,
 }
 
-/// Which task woke or spawned another, and when.
+/// What has woken or spawned a task, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Deed {
     pub(super) by: Lane,
@@ -149,8 +149,8 @@ struct Follower<'s, S> {
     sink: &'s mut S,
     tasks: Tasks,
     lanes: BTreeMap<Lane, LaneState>,
-    /// The worker that sits there, and since when; none: nobody does. Seats without an event are
-    /// not here.
+    /// The worker that has the seat and since when, or `None`. Seats without an event are not
+    /// included.
     seats: BTreeMap<u16, Option<(u16, u64)>>,
     /// When the trace begins and ends.
     start: u64,

@@ -35,7 +35,7 @@ use std::time::UNIX_EPOCH;
 use tally::{Tally, Titles};
 use track::Track;
 
-/// Spans that are drawn, or a few more. A page of them has about a megabyte and a half.
+/// About this many spans are drawn. A page with that many has about 1.5 megabytes.
 const SPANS: u64 = 60_000;
 const LANES: usize = 128;
 const ASIDES: usize = 16;

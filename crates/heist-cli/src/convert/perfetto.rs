@@ -73,7 +73,7 @@ struct Perfetto<'a, W> {
     aside: BTreeSet<TaskId>,
 }
 
-/// The number at once: there are fewer threads than that.
+/// The number that are followed at the same time: there are fewer threads than that.
 const MOST_ASIDE: usize = 1 << 16;
 
 /// Tasks that went this way so far.

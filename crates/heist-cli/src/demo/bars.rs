@@ -23,7 +23,7 @@ pub(super) struct Bars {
     /// How often each worker was asked since the last picture, and was busy.
     asked: u32,
     busy: Vec<u32>,
-    /// Lines that are to be written over.
+    /// The number of lines to be overwritten.
     lines: usize,
 }
 

@@ -75,7 +75,7 @@ pub struct TaskRef {
     pub spawned_at: Option<String>,
 }
 
-/// Knows the texts of a trace.
+/// The source of a trace's texts.
 pub trait Texts {
     /// The text of this number.
     fn text(&self, id: StringId) -> &str;

@@ -234,7 +234,7 @@ impl Picture {
         left.map(move |(task, waited, level)| Ran { task, place: place(task), waited, level })
     }
 
-    /// Closures that ran at once, on threads that are no workers.
+    /// The number of closures that ran at the same time, on threads that are not workers.
     pub(super) fn most_closures(&self) -> u32 {
         self.closures.most()
     }

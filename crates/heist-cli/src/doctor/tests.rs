@@ -244,8 +244,8 @@ fn without_core(seats: usize, script: Script) -> f64 {
     script.examine_with(seats, Duration::ZERO).basis.without_core
 }
 
-/// A blocked worker needs no core; its seat is lent, taken back, and in between it is told that it
-/// has used no CPU time.
+/// A blocked worker needs no core. Its seat is lent and taken back, and in between the trace says
+/// that it has used no CPU time.
 #[test]
 fn a_blocked_poll_does_not_wait_for_a_core() {
     let mut script = Script::default();
@@ -614,7 +614,7 @@ fn merged_rounds_are_time_asleep() {
     }
 }
 
-/// A worker that searches most of the time is on the way to work.
+/// A worker that searches for work most of the time is about to find some.
 #[test]
 fn merged_rounds_that_are_mostly_awake_are_a_search() {
     let mut script = waits(false);
@@ -683,7 +683,7 @@ fn threads_that_come_late_are_not_taken_for_too_few() {
     assert_eq!(ids(&script.examine()), [""; 0]);
 }
 
-/// A task that waits when the trace ends has waited, too.
+/// A wait that has not ended when the trace ends counts too.
 #[test]
 fn closures_that_never_get_a_thread_are_told() {
     let mut script = Script::default();

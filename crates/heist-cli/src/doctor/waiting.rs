@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Tasks that have waited less are not worth telling. Guessed: shorter than a user's patience,
 /// longer than most requests.
 const LONG: Duration = Duration::from_millis(100);
-/// The number of lines that are told, and of tasks of each.
+/// The number of lines that are reported, and of tasks of each.
 const LINES: usize = 5;
 const EXAMPLES: usize = 3;
 /// A program is idle if tasks ran for less of the time than this. Guessed.

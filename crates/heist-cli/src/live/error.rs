@@ -34,14 +34,14 @@ pub enum LiveError {
     },
     /// The connection ended, or took too long, in the middle of an answer.
     Broken {
-        /// The program that was asked.
+        /// The console that was asked.
         endpoint: Endpoint,
         /// What the system says.
         error: io::Error,
     },
     /// The console has refused to answer.
     Refused {
-        /// The program that was asked.
+        /// The console that was asked.
         endpoint: Endpoint,
         /// The status of the answer: 404, 503, …
         status: u16,
@@ -50,7 +50,7 @@ pub enum LiveError {
     },
     /// Whoever answers there, it is no console of heist, or one of another version.
     NotUnderstood {
-        /// The program that was asked.
+        /// The console that was asked.
         endpoint: Endpoint,
         /// What is strange about the answer.
         why: String,

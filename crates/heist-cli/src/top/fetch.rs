@@ -1,4 +1,4 @@
-//! The thread that asks the program: it may have to wait, and keys must not.
+//! The thread that sends requests to the program, so that keys need not wait for answers.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -9,9 +9,9 @@ use super::Message;
 use super::app::Wish;
 use crate::live::Snapshot;
 
-/// The first two snapshots follow each other soon, so that there are rates to show. Guessed.
+/// The pause between the first two snapshots: short, so that there are rates to show. Guessed.
 const FIRST_INTERVAL: Duration = Duration::from_millis(250);
-/// Not more often is somebody asked who does not answer. Guessed.
+/// The shortest pause before a program that does not answer is asked again. Guessed.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The other end of that thread; dropped, the thread ends after its next answer.
@@ -22,7 +22,7 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// Starts to ask `source`; all that comes of it goes to `messages`.
+    /// Starts to send requests to `source`; the results go to `messages`.
     pub fn start(
         source: impl FnMut(&Wish) -> Result<Snapshot, String> + Send + 'static,
         wish: Wish,
@@ -36,11 +36,11 @@ impl Fetcher {
         Ok(Fetcher { wishes, last })
     }
 
-    /// From now on, this. Said to the thread only if it is something new.
+    /// Sets what to fetch. The thread is told only of changes.
     pub fn wish(&mut self, wish: &Wish) {
         if *wish != self.last {
             self.last = wish.clone();
-            // If the thread is gone it has said so.
+            // If the thread has ended, it has reported that.
             let _ = self.wishes.send(wish.clone());
         }
     }
@@ -76,14 +76,14 @@ fn fetch(
                 Err(_) => return,
             }
         }
-        // Only the last of several counts.
+        // Only the last of several requests counts.
         while let Ok(next) = wishes.try_recv() {
             wish = next;
         }
     }
 }
 
-/// Starts a thread that tells if it panics: the main thread would draw on over the message.
+/// Starts a thread that reports its panic, because the main thread would draw over the message.
 pub fn spawn(
     name: &str,
     messages: Sender<Message>,

@@ -1,4 +1,4 @@
-//! From two snapshots to what went on between them.
+//! Rates between two snapshots.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 use super::units::time;
 use crate::live::{Bucket, Snapshot, Stall, Task, Worker};
 
-/// Two snapshots closer together than this say nothing of a rate: a second one is asked for at once
-/// when the order of the tasks is changed. Guessed.
+/// Two snapshots closer together than this give no rate: a second one is requested at once when the
+/// order of the tasks changes. Guessed.
 const MIN_WINDOW_NS: u64 = 100_000_000;
 
-/// Busy shares of the past that are kept for each worker: more than fit on a screen.
+/// The number of past busy shares that are kept for each worker: more than fit on a screen.
 const HISTORY: usize = 160;
 
 /// What the view shows: the last snapshot, and rates since the one before it.
@@ -100,7 +100,7 @@ impl Picture {
         Some(self.now.uptime_ns.saturating_sub(before.uptime_ns).max(1) as f64)
     }
 
-    /// None if it is not known what the worker had done before.
+    /// `None` if the worker was not in the previous snapshot.
     pub fn worker(&self, worker: &Worker) -> Option<WorkerRates> {
         let window = self.window_ns()?;
         let before = self.before.as_ref()?;

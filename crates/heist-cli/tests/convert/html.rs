@@ -148,7 +148,7 @@ fn rounds_without_work_are_a_sleep() {
     assert_eq!(data["lanes"][0]["spans"], serde_json::json!(sleeps.concat()));
 }
 
-/// A worker that is robbed of a seat leaves it, too.
+/// A worker that loses its seat leaves it too.
 #[test]
 fn a_seat_is_left_once() {
     let (seat, from) = (0, 0);

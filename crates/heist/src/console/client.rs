@@ -194,7 +194,7 @@ mod tests {
         (theirs, Client::new(ours.into(), PATIENCE, now))
     }
 
-    /// Who has taken its time with the request waits for the answer as long as anybody.
+    /// A client that was slow to send its request waits for the answer as long as any other.
     #[test]
     fn the_time_begins_anew_with_each_stage() {
         let begun = Instant::now();

@@ -47,17 +47,17 @@ impl fmt::Display for StartError {
         match self {
             StartError::NotLoopback(address) => write!(
                 f,
-                "the console does not listen on {address}, where others than this machine could ask \
-                 it; use 127.0.0.1 or [::1]"
+                "the console does not listen on {address}, which other machines could reach; use \
+                 127.0.0.1 or [::1]"
             ),
             StartError::InUse(address) => write!(
                 f,
-                "the console cannot listen on {address}: somebody does already; choose another"
+                "the console cannot listen on {address}: it is in use; choose another address"
             ),
             StartError::NotASocket(path) => write!(
                 f,
-                "the console cannot listen on {}: what is there is no socket; remove it, or choose \
-                 another path",
+                "the console cannot listen on {}: the file there is not a socket; remove it, or \
+                 choose another path",
                 path.display()
             ),
             StartError::NotPrivate(path) => write!(

@@ -75,7 +75,7 @@ impl Timers {
         let timer = Timer::entered(waker, deadline);
         let timer = match wheel.as_mut().and_then(Wheel::spare) {
             Some(mut spare) => {
-                *Arc::get_mut(&mut spare).expect("nobody else knows a spare timer") = timer;
+                *Arc::get_mut(&mut spare).expect("a spare timer has one owner") = timer;
                 spare
             }
             None => Arc::new(timer),

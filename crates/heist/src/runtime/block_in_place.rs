@@ -66,7 +66,7 @@ pub(super) fn step_aside(api: &str, fix: &str) -> Option<Outside> {
         Ok(aside) => Some(Outside { _aside: aside, _pause: Polling::pause() }),
         Err(_) => panic!(
             "{api}: called from within a task of a runtime without worker threads, or with \
-             thread_per_core, where nobody else would run this thread's tasks meanwhile; {fix}, or \
+             thread_per_core, where no thread could run the other tasks meanwhile; {fix}, or \
              build the runtime without either"
         ),
     }

@@ -32,11 +32,12 @@ pub(super) fn call_closer(scheduler: &Scheduler) -> bool {
         drop(polling);
         closer.stopping();
     };
-    // As for other threads: the name comes from code of others. Who called tries again.
+    // As for other threads, the name comes from foreign code, which may panic. The caller retries.
     catch_unwind(AssertUnwindSafe(|| handle.start(run))).is_ok_and(|started| started.is_ok())
 }
 
-/// A thread that ends, also if a callback panics. When the runtime goes down whoever shuts it down waits for all.
+/// A thread that ends, also if a callback panics. When the runtime goes down whoever shuts it down
+/// waits for all.
 struct Retires<'a>(&'a Handle);
 
 impl Drop for Retires<'_> {

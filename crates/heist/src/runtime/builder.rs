@@ -190,7 +190,7 @@ impl Builder {
         let name = name.into();
         assert!(
             !name.trim().is_empty(),
-            "Builder::name: {name:?} says nothing; leave it out for a runtime without a name"
+            "Builder::name: {name:?} is blank; leave it out for a runtime without a name"
         );
         self.name = Some(name);
         self
@@ -218,7 +218,7 @@ impl Builder {
     pub fn global_queue_interval(&mut self, ticks: u32) -> &mut Self {
         assert!(
             ticks > 0,
-            "Builder::global_queue_interval: must be 1 or more; leave it out to have it found"
+            "Builder::global_queue_interval: must be 1 or more; leave it out for an automatic value"
         );
         self.queue_interval = Some(ticks);
         self
@@ -238,7 +238,7 @@ impl Builder {
     pub fn event_interval(&mut self, ticks: u32) -> &mut Self {
         assert!(
             ticks > 0,
-            "Builder::event_interval: must be 1 or more; leave it out to have it found"
+            "Builder::event_interval: must be 1 or more; leave it out for an automatic value"
         );
         self.event_interval = Some(ticks);
         self

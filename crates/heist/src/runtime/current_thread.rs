@@ -1,4 +1,4 @@
-//! The flavour without worker threads: tasks run on whatever thread waits in `block_on`.
+//! The flavor without worker threads: tasks run on the thread that is in `block_on`.
 
 use super::block_on::{Unpark, Waiter};
 use crate::scheduler::{Driven, Worker};
@@ -9,11 +9,11 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-/// The one worker, and the threads that would like to run it.
+/// The one worker, and the threads that wait to run it.
 ///
-/// A thread in `block_on` takes the worker and runs tasks until its own future is ready. Others
-/// that come meanwhile wait for their futures only, which the first one's tasks will wake; when
-/// the first one leaves it wakes them all, and one of them takes over.
+/// A thread in `block_on` takes the worker and runs tasks until its own future is ready. Other
+/// threads in `block_on` meanwhile only poll their futures. When the first thread leaves, it wakes
+/// all of them, and one takes over.
 pub(super) struct Driver {
     seat: Mutex<Seat>,
 }
@@ -35,7 +35,7 @@ impl Driver {
         Driver { seat: Mutex::new(Seat { worker, waiting: Vec::new() }) }
     }
 
-    /// Runs `future` on this thread, and tasks beside it if nobody else does.
+    /// Runs `future` on this thread, and tasks too unless another thread does.
     pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
         let future = pin!(future);
         match Seated::take(self) {
@@ -44,7 +44,7 @@ impl Driver {
         }
     }
 
-    /// Somebody else runs tasks. They are this thread's business as soon as that one has left.
+    /// Runs `future` while another thread runs the tasks. Takes over when that thread has left.
     #[cold]
     fn block_on_beside<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
         Waiter::with(|waiter| {
@@ -66,7 +66,7 @@ impl Driver {
     /// Cancels what is left in the worker's queues.
     pub(super) fn shut_down(&self) {
         let worker = self.lock().worker.take();
-        // Outside of the lock: tasks may do anything when they are dropped.
+        // Outside of the lock, because dropping tasks may run any code.
         drop(worker);
     }
 
@@ -76,13 +76,13 @@ impl Driver {
 }
 
 impl Seat {
-    /// The thread waits no more, if it did.
+    /// Removes a waiting thread, if it is one.
     fn forget(&mut self, unpark: &Arc<Unpark>) {
         self.waiting.retain(|other| !Arc::ptr_eq(other, unpark));
     }
 }
 
-/// A thread that may wait for the worker; not any more at the end, also when it unwinds.
+/// A guard of a thread that may wait for the worker, also when it unwinds.
 struct Waiting<'a> {
     driver: &'a Driver,
     unpark: &'a Arc<Unpark>,
@@ -94,7 +94,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A thread that has the worker; gives it back at the end, also when it unwinds.
+/// A guard of the thread that has the worker. Returns it on drop, also when it unwinds.
 struct Seated<'a> {
     driver: &'a Driver,
     worker: Option<Box<Driven>>,
@@ -106,7 +106,7 @@ impl<'a> Seated<'a> {
         Some(Seated { driver, worker: Some(worker) })
     }
 
-    /// Takes the worker; or `None`, and then `unpark` is woken when it is free.
+    /// Takes the worker, or returns `None` and has `unpark` woken when it is free.
     fn take_or_wait(driver: &'a Driver, unpark: &Arc<Unpark>) -> Option<Self> {
         let mut seat = driver.lock();
         seat.forget(unpark);
@@ -141,7 +141,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::thread;
 
-    /// Who comes while another runs tasks is forgotten when it leaves, whichever way.
+    /// A thread that arrives while another runs tasks is forgotten when it leaves, also by a panic.
     #[test]
     fn nobody_waits_for_the_worker_who_has_left() {
         let runtime = Builder::new_current_thread().build().unwrap();

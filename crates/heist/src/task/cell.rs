@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(super) spawned_at: &'static Location<'static>,
 }
 
-/// What is done with a task whose future's type is no longer known.
+/// Operations on a task whose future's type is erased.
 struct VTable {
     run: unsafe fn(NonNull<Header>, scheduler: NonNull<()>) -> Ran<()>,
     cancel: unsafe fn(NonNull<Header>, why: JoinError),
@@ -39,7 +39,7 @@ struct VTable {
     dealloc: unsafe fn(NonNull<Header>),
 }
 
-/// What became of a task that a worker has run.
+/// The result of running a task.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Ran<T> {
@@ -47,15 +47,15 @@ pub(crate) enum Ran<T> {
     Done,
     /// It waits for a wake-up.
     Waits,
-    /// It was woken while it ran: it is runnable, and the worker's.
+    /// It was woken while it ran: it is runnable, and the worker has it.
     Again(T),
 }
 
 #[repr(C)]
 struct Cell<F: Future, S: Schedule> {
     header: Header,
-    /// Who to hand the task to when it is woken. Set by the worker before the task waits for the
-    /// first time; until then nobody but a worker schedules it, and a worker knows itself.
+    /// The scheduler of the task. Set by the worker before the task waits for the first time; until
+    /// then only a worker schedules it, which knows its scheduler.
     home: UnsafeCell<Option<S::Home>>,
     stage: UnsafeCell<Stage<F>>,
     /// Whose this is says JOIN_WAKER: the task's if set, else the join handle's.
@@ -95,9 +95,8 @@ fn place<C>(cell: C) -> NonNull<Header> {
 /// # Safety
 /// The cell was made by [`place`] as a `C`, and the last reference is gone.
 unsafe fn displace<C>(header: NonNull<Header>) {
-    // What is left may be a waker of a foreign executor, whose panic must not reach whoever happens
-    // to hold the last reference (T7).
-    // SAFETY: (T10) passed on to the caller.
+    // The rest may include a waker of a foreign executor, whose panic must not reach the holder of
+    // the last reference (T7). SAFETY: (T10) passed on to the caller.
     quietly(|| unsafe { header.cast::<C>().drop_in_place() });
     // SAFETY: (T10) passed on to the caller: what was in it has been dropped.
     unsafe { memory::free(header.cast(), Layout::new::<C>()) };
@@ -107,13 +106,13 @@ thread_local! {
     static IS_CANCELLING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether this thread is dropping the future of a task that was cancelled. Nobody drops what waits
-/// in there meanwhile, so it needs an answer (T9).
+/// Whether this thread is dropping the future of a cancelled task. Code that waits in its
+/// destructor is not dropped meanwhile, so it needs an answer (T9).
 pub(crate) fn is_cancelling() -> bool {
     IS_CANCELLING.try_with(std::cell::Cell::get).unwrap_or(false)
 }
 
-/// While this lives the thread is cancelling a task.
+/// A guard: the thread is cancelling a task.
 struct Cancelling(bool);
 
 impl Cancelling {
@@ -157,8 +156,8 @@ impl RawTask {
         unsafe { (self.header().vtable.cancel)(self.0, why) };
     }
 
-    /// Cancels a waiting task if nobody else holds it, and gives up the caller's reference.
-    /// Returns whether it did; if not, whoever holds it will.
+    /// Cancels a waiting task unless another thread holds it, and gives up the caller's reference.
+    /// Returns whether it did; otherwise the holder will.
     pub(super) fn shut_down(self) -> bool {
         let is_seized = self.header().state.seize();
         if is_seized {
@@ -362,7 +361,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         quietly(|| self.exchange_stage(Stage::Output(Err(error))));
     }
 
-    /// Drops an output that nobody wants; a panic in that is nobody's.
+    /// Drops an output without a reader. A panic of its drop is swallowed.
     fn drop_output(&self) {
         let _running = Running::begin(self.header.id);
         quietly(|| self.exchange_stage(Stage::Taken));
@@ -388,10 +387,11 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         });
     }
 
-    /// The output is in place: tells the join handle, or drops it if nobody will (T5). Returns how
-    /// many references the caller has to give up: its own, and perhaps the scheduler's.
+    /// Called when the output is in place: notifies the join handle, or drops the output if there
+    /// is none (T5). Returns how many references the caller must give up: its own, and perhaps the
+    /// scheduler's.
     fn complete(&self) -> u64 {
-        // A task that nobody can see any more need not be told that it is complete.
+        // A task without other references need not be marked as complete.
         let state = &self.header.state;
         let before = state.alone(1).unwrap_or_else(|| state.complete());
         if !before.has_join_interest() {
@@ -470,8 +470,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         is_complete
     }
 
-    /// For the join handle, while the place is its own. A panic in a foreign waker's drop is
-    /// nobody's.
+    /// For the join handle, while it owns the place. A panic of a foreign waker's drop is
+    /// swallowed.
     fn drop_join_waker(&self) {
         // SAFETY: (T5) JOIN_WAKER is not set, and only the handle sets it.
         let waker = self.join_waker.with_mut(|place| unsafe { (*place).take() });
@@ -492,7 +492,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         RawTask(header).drop_ref();
     }
 
-    /// Shows the model that all of the cell is about to go. Does nothing else.
+    /// Shows the model that the whole cell is about to be freed. Does nothing else.
     #[inline(always)]
     fn show_end(&self) {
         if model_has_failed() {
@@ -511,8 +511,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 }
 
-/// Drops the future of a poll that panics while the panic unwinds, so that what it holds can tell:
-/// `std::thread::panicking`, poisoned locks. A second panic, in that drop, stays here.
+/// Drops the future of a panicking poll during the unwinding, so that its values can notice:
+/// `std::thread::panicking`, poisoned locks. A second panic, in that drop, is swallowed.
 struct DropFuture<'a, F: Future, S: Schedule>(&'a Cell<F, S>);
 
 impl<F: Future, S: Schedule> Drop for DropFuture<'_, F, S> {
@@ -528,12 +528,12 @@ pub(crate) struct TaskRef(RawTask);
 unsafe impl Send for TaskRef {}
 
 impl TaskRef {
-    /// Cancels the task if it still waits, and says whether it did; if not, whoever has it finds
+    /// Cancels the task if it still waits, and returns whether it did; otherwise its holder finds
     /// it cancelled.
     pub(crate) fn shut_down(self) -> bool {
         self.0.shut_down()
     }
 
-    /// Leaves the reference to whoever it belongs to now.
+    /// Leaves the reference to its new owner.
     pub(crate) fn forget(self) {}
 }

@@ -16,9 +16,9 @@ const FLAGS: u64 = RUNNING | NOTIFIED | COMPLETE | CANCELLED | JOIN_INTEREST | J
 const _: () = assert!(FLAGS == REF - 1, "the flags are disjoint and leave no gap");
 /// Queued, with a reference for the queue and one for the join handle.
 const NEW: u64 = NOTIFIED | JOIN_INTEREST | (2 * REF);
-/// What turns "queued" into "running" in one subtraction.
+/// Subtracting this turns "queued" into "running".
 const NOTIFIED_TO_RUNNING: u64 = NOTIFIED - RUNNING;
-/// Far below where counting would wrap, far above what fits into memory.
+/// Far below an overflow, and far above what fits into memory.
 const MAX_REFS: u64 = u64::MAX >> 8;
 
 /// A snapshot of the state word. Its table is in this module's README.
@@ -69,7 +69,7 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// What the worker that took a task from a queue has to do with it.
+/// What a worker must do with a task that it took from a queue.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Start {
@@ -77,21 +77,21 @@ pub(super) enum Start {
     Cancel,
 }
 
-/// What the worker has to do after a poll that was not ready.
+/// What the worker must do after a poll that returned `Pending`.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Pause {
     /// The task waits; the worker's reference is gone.
     Idle,
-    /// The same, and the worker's was the last reference.
+    /// The task waits, and the worker's reference was the last one.
     Dealloc,
-    /// It was woken meanwhile: back into a queue, with the worker's reference.
+    /// It was woken meanwhile, and goes back into a queue with the worker's reference.
     Reschedule,
     /// It was aborted meanwhile; the worker still holds it running.
     Cancel,
 }
 
-/// What a wake-up or an abort has to do.
+/// What a wake-up or an abort must do.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Notify {
@@ -113,24 +113,23 @@ impl State {
     }
 
     pub(super) fn load(&self) -> Snapshot {
-        // Acquire: pairs with the Release half of complete(): whoever sees COMPLETE sees the
+        // Acquire: pairs with the Release half of complete(): a thread that sees COMPLETE sees the
         // output.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// The state, if the caller, who has `count` references, is alone with the task: no other
-    /// handle or waker is left, no list has it, and new references are made from old ones only. So
-    /// it needs no exchange any more.
+    /// The state, if the caller, which has `count` references, is alone with the task: there are no
+    /// other handles, wakers or list entries, and new references are only made from old ones. The
+    /// caller then needs no exchange.
     pub(super) fn alone(&self, count: u64) -> Option<Snapshot> {
-        // Acquire: pairs with the Release of every reference that was given up: whoever sees that
-        // it is alone sees all that others did.
+        // Acquire: pairs with the Release of every reference that was given up: a thread that is
+        // alone sees everything that others did.
         let order = canary::TASK_ALONE_RELAXED.weakens(Ordering::Acquire);
         let now = Snapshot(self.0.load(order));
         (now.refs() == count).then_some(now)
     }
 
-    /// Exchanges the word for what `change` makes of it, until nobody gets in between or
-    /// `change` declines.
+    /// Exchanges the word for the result of `change`, until that succeeds or `change` declines.
     fn update<R>(&self, mut change: impl FnMut(Snapshot) -> (R, Option<u64>)) -> R {
         let mut current = self.load();
         loop {
@@ -150,7 +149,7 @@ impl State {
     pub(super) fn start(&self) -> Start {
         let before = match self.alone(1) {
             Some(now) => {
-                // Relaxed: nobody else looks until the poll makes a waker, and hands it over.
+                // Relaxed: no other thread looks before the poll makes a waker and passes it on.
                 self.0.store(now.0 - NOTIFIED_TO_RUNNING, Ordering::Relaxed);
                 now
             }
@@ -217,8 +216,8 @@ impl State {
         })
     }
 
-    /// An abort (T6). The task is cancelled by whoever runs it, or by the worker that it is
-    /// queued for now.
+    /// An abort (T6). The task is cancelled by the worker that runs it, or for which it is queued
+    /// now.
     pub(super) fn cancel(&self) -> Notify {
         self.update(|now| {
             if now.is_complete() || now.is_cancelled() {
@@ -231,8 +230,8 @@ impl State {
         })
     }
 
-    /// The runtime goes down and takes a waiting task for itself, to cancel it. `false` when it is
-    /// queued, running or done: then whoever holds it does that.
+    /// A shutdown seizes a waiting task in order to cancel it. Returns `false` if the task is
+    /// queued, running or complete; its holder then cancels it.
     pub(super) fn seize(&self) -> bool {
         self.update(|now| {
             if now.is_complete() {
@@ -263,11 +262,12 @@ impl State {
         })
     }
 
-    /// The join handle of a task that nobody has touched yet goes, with its reference. `false` if
-    /// somebody has, and nothing was done.
+    /// Drops the join handle and its reference if no other thread has touched the task yet.
+    /// Otherwise does nothing and returns `false`.
     pub(super) fn detach_new(&self) -> bool {
         let detached = NEW - JOIN_INTEREST - REF;
-        // Release: pairs with the Acquire in alone() by which the one that is left finds itself alone.
+        // Release: pairs with the Acquire in alone() by which the one that is left finds itself
+        // alone.
         self.0.compare_exchange(NEW, detached, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
@@ -276,7 +276,7 @@ impl State {
     pub(super) fn drop_join_interest(&self) -> Snapshot {
         self.update(|now| {
             debug_assert!(now.has_join_interest());
-            // Once it is complete nobody asks any more who is interested.
+            // Once it is complete, the interest is not read any more.
             let detached = now.0 & !(JOIN_INTEREST | JOIN_WAKER);
             (now, (!now.is_complete()).then_some(detached))
         })
@@ -286,7 +286,7 @@ impl State {
         // Relaxed: the new reference is made from one that keeps the task alive.
         let before = self.0.fetch_add(REF, Ordering::Relaxed);
         if before / REF > MAX_REFS {
-            // A program that leaks this many wakers cannot be told by a panic.
+            // A panic cannot report a program that leaks this many wakers.
             std::process::abort();
         }
     }
@@ -297,7 +297,8 @@ impl State {
         if self.alone(count).is_some() {
             return true;
         }
-        // AcqRel: pairs with itself: whoever frees the task sees all that others did with it.
+        // AcqRel: pairs with itself: the thread that frees the task sees everything that others did
+        // with it.
         let before = Snapshot(self.0.fetch_sub(count * REF, Ordering::AcqRel));
         debug_assert!(before.refs() >= count);
         before.refs() == count

@@ -32,7 +32,7 @@ const WORD: usize = size_of::<u64>();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-#[must_use = "it is for Builder::trace"]
+#[must_use = "a configuration does nothing until it is given to Builder::trace"]
 pub struct Config {
     capacity: usize,
     pub(crate) is_exact: bool,

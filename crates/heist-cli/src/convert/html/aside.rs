@@ -6,7 +6,7 @@ use super::track::Track;
 use heist::trace::{Outcome, TaskId};
 use std::collections::BTreeMap;
 
-/// The number followed at once: there are fewer threads than that.
+/// The number of closures that are followed at the same time: there are fewer threads than that.
 const MOST: usize = 1 << 16;
 
 /// From its start to its end, or to that of the trace.

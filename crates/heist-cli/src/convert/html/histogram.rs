@@ -26,8 +26,8 @@ pub(super) struct Histogram {
     counts: [u64; BOUNDS.len() + 1],
 }
 
-/// The number that took no longer than this, and longer than the bar before says; 0: longer than
-/// all.
+/// The upper bound of the bar, whose lower bound is that of the bar before; 0 means no bound. And
+/// how many took that long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct Bar(pub(super) u64, pub(super) u64);
 

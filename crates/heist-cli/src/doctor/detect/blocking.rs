@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_millis(100);
 /// The system call that a thread waits for a lock in. It waits for a channel, a condition variable
 /// or another thread in the same one.
 const LOCK: &str = "futex";
-/// Combinations of call and line that are told apart.
+/// The number of combinations of call and line that are distinguished.
 const KEPT: usize = 256;
 
 #[derive(Default)]

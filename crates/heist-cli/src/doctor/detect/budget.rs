@@ -8,13 +8,15 @@ use heist::trace::Resource;
 
 pub(super) const ID: &str = "budget-exhausted";
 
-/// So often. Guessed.
+/// The smallest number of cut polls. Guessed.
 const CUTS: u64 = 50;
-/// The share of its polls. Guessed: now and then everybody finds a full queue.
+/// The smallest fraction of the task's polls. Guessed: any task finds a full queue now and then.
 const SHARE: f64 = 0.5;
-/// Such tasks take so much of the workers' time; otherwise they are in nobody's way. Guessed.
+/// The smallest fraction of the workers' time that such tasks take; with less they do no harm.
+/// Guessed.
 const BUSY: f64 = 0.25;
-/// If this part of the cuts is at one kind of resource, that is why the task never waits. Guessed.
+/// If this fraction of the cuts is at one kind of resource, that is the reason why the task never
+/// waits. Guessed.
 const MOST: f64 = 0.5;
 
 pub(super) struct Budget;

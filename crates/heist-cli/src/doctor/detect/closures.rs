@@ -1,8 +1,8 @@
-//! Closures that wait for a thread, because all that there may be are busy.
+//! Closures that wait for a thread because the maximal number of threads is busy.
 //!
-//! A new thread may take its time on a machine without cores. So those count that took the place of
-//! another when as many closures ran as ever did: had there been one more thread to be had, more
-//! would have run.
+//! On a machine without free cores, a new thread may be slow to start. Therefore only closures
+//! count that replaced another one while as many closures ran as ever did: with one more thread,
+//! more would have run.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Ran};
@@ -11,11 +11,11 @@ use heist::trace::TaskId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// From so long a wait on. From the runtime's own threshold for stalls.
+/// The shortest wait that counts: the runtime's own threshold for stalls.
 const WAIT: Duration = Duration::from_millis(10);
-/// At least this many of them. Guessed.
+/// The smallest number of such waits. Guessed.
 const TIMES: u64 = 5;
-/// And so many of all closures. Guessed: now and then a queue is no harm.
+/// The smallest fraction of all closures. Guessed: an occasional queue does no harm.
 const SHARE: f64 = 0.2;
 
 #[derive(Default)]

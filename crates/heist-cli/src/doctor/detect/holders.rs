@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Shorter runs hold no lock for long. Guessed: a tenth of what makes a stall.
 const LONG: Duration = Duration::from_millis(1);
-/// Runs that have ended and are kept. Guessed: stalls are looked at when they end, and few runs
+/// The number of ended runs that are kept. Guessed: stalls are examined when they end, and few runs
 /// are long.
 const KEPT: usize = 256;
 /// A run that covers less of the blocked poll than this is no likely holder. Guessed: with three

@@ -1,4 +1,4 @@
-//! A task waited beside a worker that slept, and that nobody had woken.
+//! A task waited while a worker slept, which was not woken.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Poll};
@@ -6,20 +6,20 @@ use super::{Detector, share, share_of_time};
 use heist::trace::{PollSource, TaskId};
 use std::time::Duration;
 
-/// From so long a wait on. Guessed: longer than a poll that takes a whole channel of small
+/// The shortest wait that counts. Guessed: longer than a poll that handles a whole channel of small
 /// messages.
 const WAIT: Duration = Duration::from_millis(2);
-/// So often. Guessed.
+/// The smallest number of such waits. Guessed.
 const TIMES: u64 = 20;
-/// And so many of all polls began after such a wait. Guessed.
+/// The smallest fraction of all polls that began after such a wait. Guessed.
 const SHARE: f64 = 0.05;
-/// Somebody slept for this part of the wait.
+/// The fraction of the wait in which a worker slept.
 const BESIDE_IDLE: f64 = 0.9;
 
 #[derive(Default)]
 pub(super) struct IdleBesideWork {
     times: u64,
-    /// Of these so many were in the LIFO slot.
+    /// The number of them that were in the LIFO slot.
     in_slot: u64,
     polls: u64,
     total: Duration,

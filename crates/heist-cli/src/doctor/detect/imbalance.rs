@@ -22,25 +22,25 @@ pub(super) const ONE_SPAWNER: &str = "imbalance-one-spawner";
 const PINNED: &str = "imbalance-pinned";
 const IO_AFFINITY: &str = "imbalance-io-affinity";
 
-/// Somebody is at work for so much of the time. Guessed.
+/// The smallest fraction of the time in which some worker is at work. Guessed.
 const SATURATED: f64 = 0.75;
-/// And so many workers at once, on average. Guessed: one, and some help.
+/// The largest mean number of workers at work at the same time. Guessed: one, and some help.
 const PARALLEL: f64 = 1.35;
-/// Where they had a core for less than this of the time that they were at it, they waited, in calls
-/// that sysmon did not look into: there is no work to be shared. Guessed: what a thread has of a
-/// core that it shares with four others.
+/// If workers had a core for less than this fraction of their working time, they waited in calls
+/// that sysmon did not examine, and there is no work to share. Guessed: the share of a core that a
+/// thread has beside four others.
 const AT_WORK: f64 = 0.2;
-/// Workers without a core for so much of the time say little about the program. Guessed.
+/// The fraction of the time without a core above which workers say little about the program.
+/// Guessed.
 const NO_CORES: f64 = 0.2;
-/// With less than this there is nothing to judge by. Guessed.
+/// The smallest number of polls, and the shortest time, by which to judge. Guessed.
 const POLLS: u64 = 200;
 const TIME: Duration = Duration::from_millis(20);
-/// But so many polls are enough, however short a time they took: where they are short a trace holds
-/// no more of it. Guessed.
+/// This many polls are enough, however short the time: with short polls, a trace holds no more.
+/// Guessed.
 const MANY_POLLS: u64 = 10_000;
 
-/// One task spawns nearly all others, so many at least, and takes most of the time for itself.
-/// Guessed.
+/// One task spawns nearly all others, at least this many, and takes most of the time. Guessed.
 const SPAWNS: u64 = 50;
 const SPAWNER: f64 = 0.9;
 const SPAWNER_BUSY: f64 = 0.5;
@@ -52,11 +52,11 @@ const ONE_WORKER: f64 = 0.75;
 /// One reactor has nearly all events. Guessed.
 const HARVESTED: f64 = 0.9;
 const EVENTS: u64 = 500;
-/// And finds so many at once: others could have had some. Guessed.
+/// The number of events per poll above which other workers could have handled some. Guessed.
 const AT_ONCE: f64 = 2.0;
 /// One task has nearly all of the time. Guessed.
 const ALL: f64 = 0.9;
-/// So much of the work in polls that could be stolen. Guessed.
+/// The fraction of the work in polls that could have been stolen. Guessed.
 const LONG: f64 = 0.5;
 /// A thief needs longer than this to wake up, on any machine. Guessed.
 const SHORT_POLL: Duration = Duration::from_micros(2);
@@ -218,8 +218,8 @@ impl Imbalance {
     }
 }
 
-/// A task that takes turns with others may be alone at work, too: what ties the work to one worker
-/// is not what is wrong then.
+/// Workers that take turns may each be alone at work too. The problem is then not what ties the
+/// work to one worker.
 fn is_one_workers(picture: &Picture) -> bool {
     let most = picture.lanes.iter().map(|lane| lane.common.busy).max().unwrap_or_default();
     share_of_time(most, picture.common().busy) >= ONE_WORKER

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 pub(super) const ID: &str = "inject-pressure";
 
-/// At least this many tasks came that way. Guessed.
+/// The smallest number of tasks that came that way. Guessed.
 const TASKS: u64 = 5000;
-/// They are this part of all polls. Guessed.
+/// Their smallest fraction of all polls. Guessed.
 const SHARE: f64 = 0.5;
 /// Polls that take longer are worth the way. Of the order of a hand-over and a wake-up:
 /// `spawn_remote_idle` takes 0.3 µs a task.

@@ -5,9 +5,9 @@ use super::super::finding::{Finding, Severity, Texts, plural};
 use super::super::picture::{Picture, Place, PlaceId};
 use super::{Detector, share};
 
-/// So many. Guessed.
+/// The smallest number of tasks. Guessed.
 const TASKS: u64 = 500;
-/// At most this share of them ended, or was woken. Guessed.
+/// The largest fraction of them that ended or were woken. Guessed.
 const MOVED: f64 = 0.05;
 /// They were spawned all the time, rather than all at once, as a server's listeners are. Guessed.
 const STEADY: f64 = 0.6;

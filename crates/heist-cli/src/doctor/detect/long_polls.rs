@@ -1,8 +1,8 @@
-//! Polls that go on and on.
+//! Long polls.
 //!
-//! A poll of a worker that has lost its core to another process looks just as long. So what counts
-//! is its CPU time. Where that is not known, what counts is how many of the polls of one line are
-//! long: to lose a core happens to any poll.
+//! A poll also looks long if its worker has lost its core to another process. Therefore its CPU
+//! time counts. Where that is not known, the fraction of long polls of one line counts, because any
+//! poll may lose its core.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, Poll};
@@ -11,15 +11,16 @@ use heist::trace::TaskId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// From the runtime's own threshold for stalls.
+/// The shortest poll that counts: the runtime's own threshold for stalls.
 const LONG: Duration = Duration::from_millis(10);
-/// At least this many of them. Guessed.
+/// The smallest number of them. Guessed.
 const TIMES: u64 = 3;
-/// The share of a line's polls, where CPU times are not known. Guessed: a core is lost every few
-/// milliseconds at worst, so of polls of 100 µs one in thirty might be hit.
+/// The smallest fraction of a line's polls, where CPU times are not known. Guessed: a core is lost
+/// every few milliseconds at worst, which would affect one in thirty polls of 100 µs.
 const SHARE: f64 = 0.1;
-/// Or one is as long as this. Guessed: no system keeps a thread waiting for so long, unless it is
-/// badly overloaded. If its CPU time says so, that is enough, however many short ones there are.
+/// The length of a single poll that is enough. Guessed: only a badly overloaded system keeps a
+/// thread waiting that long. If its CPU time confirms it, the number of short polls does not
+/// matter.
 const VERY_LONG: Duration = Duration::from_millis(300);
 
 #[derive(Default)]
@@ -30,7 +31,7 @@ pub(super) struct LongPolls {
 #[derive(Default)]
 struct Polls {
     long: u64,
-    /// Of these so many have the CPU time to prove it.
+    /// The number of them that the CPU time confirms.
     proven: u64,
     longest_proven: Duration,
     total: Duration,

@@ -1,5 +1,5 @@
-//! Two tasks that wake each other by turns: a conversation in which nobody else gets a word in, and
-//! in which at any time only one of the two can run.
+//! Two tasks that wake each other in turns, so that only one of them can run at any time, and keep
+//! their worker from others.
 
 use super::super::finding::{Finding, Severity, Texts, grouped};
 use super::super::picture::{Picture, PlaceId, Poll};
@@ -11,13 +11,13 @@ use std::time::Duration;
 
 pub(super) const ID: &str = "lifo-ping-pong";
 
-/// At least this many exchanges. Guessed: fewer cost less than a millisecond.
+/// The smallest number of exchanges. Guessed: fewer cost less than a millisecond.
 const TIMES: u64 = 5000;
-/// The share of all polls that belongs to one conversation. Guessed.
+/// The smallest fraction of all polls that belong to one conversation. Guessed.
 const SHARE: f64 = 0.5;
-/// A worker is at it for so much of its time. A conversation now and then is no harm. Guessed.
+/// The smallest fraction of a worker's time. An occasional conversation does no harm. Guessed.
 const BUSY: f64 = 0.5;
-/// Polls that take longer have something to do. Guessed.
+/// Longer polls have work to do. Guessed.
 const SHORT_EXCHANGE: Duration = Duration::from_micros(10);
 
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub(super) struct PingPong {
     from_slot: u64,
 }
 
-/// Places of so many tasks are kept.
+/// The number of tasks whose locations are kept.
 const KEPT: usize = 1024;
 
 impl Detector for PingPong {

@@ -1,5 +1,5 @@
-//! Tasks that wake themselves in each poll and do nothing else: a worker is busy, and nothing is
-//! done.
+//! Tasks that wake themselves in each poll and do nothing else, which keeps a worker busy for
+//! nothing.
 
 use super::super::finding::{Finding, Severity, Texts, grouped};
 use super::super::picture::{Picture, PlaceId, Poll};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub(super) const ID: &str = "self-wake";
 
-/// At least so many such polls. Guessed: fewer cost less than a millisecond.
+/// The smallest number of such polls. Guessed: fewer cost less than a millisecond.
 const TIMES: u64 = 5000;
 /// They are this part of all polls. Guessed: beside polls of work, which are fewer and longer, one
 /// such task alone has most of the polls.
@@ -22,7 +22,7 @@ const NOTHING: Duration = Duration::from_micros(2);
 /// A task with this part of such polls is the only one worth naming. Guessed.
 const MOST: f64 = 0.5;
 const EXAMPLES: usize = 3;
-/// The lines of so many tasks are kept.
+/// The number of tasks whose lines are kept.
 const KEPT: usize = 1024;
 
 #[derive(Default)]

@@ -1,5 +1,4 @@
-//! Wake-up storms: one poll wakes a crowd, and the crowd looks, finds nothing and goes back to
-//! sleep.
+//! Wake-up storms: one poll wakes many tasks, which find nothing to do and wait again.
 
 use super::super::finding::{Finding, Severity, Texts, plural};
 use super::super::picture::{Picture, PlaceId, Poll};
@@ -10,16 +9,17 @@ use std::time::Duration;
 
 pub(super) const ID: &str = "wake-storm";
 
-/// A crowd. Guessed: a worker's ring holds a few of them.
+/// The smallest number of tasks that one poll wakes. Guessed: a worker's ring holds a few times as
+/// many.
 const CROWD: u32 = 64;
-/// The number of storms, and of wake-ups in all of them. Guessed.
+/// The smallest number of storms, and of wake-ups in all of them. Guessed.
 const STORMS: u64 = 5;
 const WOKEN: u64 = 2000;
-/// The share of all wake-ups. Guessed.
+/// The smallest fraction of all wake-ups. Guessed.
 const SHARE: f64 = 0.5;
-/// The share of the polls that follow and end without anything done. Guessed.
+/// The smallest fraction of the following polls that do nothing. Guessed.
 const IN_VAIN: f64 = 0.8;
-/// A poll that wakes nobody, spawns nothing and is shorter than this has done nothing. Guessed.
+/// A poll that wakes no task, spawns nothing and is shorter than this has done nothing. Guessed.
 const NOTHING: Duration = Duration::from_micros(20);
 
 #[derive(Default)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub(super) const ID: &str = "tiny-tasks";
 
-/// At least so many tasks. Guessed: fewer cost a millisecond.
+/// The smallest number of tasks. Guessed: fewer cost a millisecond.
 const TASKS: u64 = 5000;
 /// There are so many of them for each poll. Guessed: a task that spawns each and awaits it is
 /// polled as often as they are.

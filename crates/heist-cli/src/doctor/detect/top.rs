@@ -1,13 +1,14 @@
-//! The greatest of many, in memory of a fixed size.
+//! The largest of many sums, in memory of a fixed size.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The number that is told apart. One with more than this part of the whole is never missed.
+/// The number of keys that are distinguished. A key with more than the reciprocal of this of the
+/// whole is never missed.
 const KEPT: usize = 64;
 
-/// Sums by key. When there are too many keys the smallest makes room, and who takes its place
-/// takes over its sum ("space saving"): a sum is never too small, and too great by that much.
+/// Sums by key. When there are too many keys, a new key replaces the smallest and inherits its sum
+/// ("space saving"): a sum is never too small, and too large by at most that much.
 #[derive(Debug)]
 pub(super) struct Top<K> {
     sums: HashMap<K, Sum>,
@@ -17,7 +18,7 @@ pub(super) struct Top<K> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     value: u64,
-    /// Of which so much may be somebody else's.
+    /// The part of the sum that may belong to other keys.
     inherited: u64,
 }
 
@@ -41,13 +42,13 @@ impl<K: Copy + Eq + Hash> Top<K> {
         sum.value += value;
     }
 
-    /// The greatest, and what is surely its own.
+    /// The largest, and the part of its sum that is certain.
     pub(super) fn first(&self) -> Option<(K, u64)> {
         let own = self.sums.iter().map(|(key, sum)| (*key, sum.value - sum.inherited));
         own.max_by_key(|(_, own)| *own)
     }
 
-    /// The greatest few, the greatest first, and what is surely their own.
+    /// The largest few in descending order, and the parts of their sums that are certain.
     pub(super) fn largest(&self, count: usize) -> Vec<(K, u64)> {
         let own = self.sums.iter().map(|(key, sum)| (*key, sum.value - sum.inherited));
         let mut own: Vec<_> = own.collect();
@@ -56,7 +57,7 @@ impl<K: Copy + Eq + Hash> Top<K> {
         own
     }
 
-    /// What is surely this one's.
+    /// The part of the sum that is certain.
     pub(super) fn of(&self, key: K) -> u64 {
         self.sums.get(&key).map_or(0, |sum| sum.value - sum.inherited)
     }

@@ -1,5 +1,5 @@
-//! Tasks that were spawned, and that nobody has ever polled though workers had time for them, or
-//! though nobody drives the runtime any more.
+//! Tasks that were spawned but never polled, although workers had time for them, or because no
+//! thread drives the runtime any more.
 
 use super::super::finding::{Finding, Severity, Texts, plural, time};
 use super::super::picture::{Picture, PlaceId, TaskState};
@@ -8,9 +8,10 @@ use heist::trace::TaskId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// It has been waiting at least this long. Guessed: far above any wait for a core.
+/// The shortest wait that counts. Guessed: far above any wait for a core.
 const WAITS: Duration = Duration::from_millis(100);
-/// For so much of its wait, somebody was idle, or nobody there. A backlog is something else.
+/// The smallest fraction of the wait in which a worker was idle, or none existed. Otherwise it is a
+/// backlog.
 const BESIDE_IDLE: f64 = 0.5;
 const EXAMPLES: usize = 3;
 
@@ -20,7 +21,7 @@ pub(super) struct Unpolled;
 struct Tasks {
     count: u64,
     longest: Duration,
-    /// Nobody was there who could have.
+    /// No worker existed that could have polled it.
     is_abandoned: bool,
     examples: Vec<TaskId>,
 }

@@ -5,7 +5,8 @@ use heist::trace::TaskId;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// The number known at a time; of more than these nothing is said. Guessed: some megabytes.
+/// The number of closures that are known at a time; nothing is said about more. Guessed: some
+/// megabytes.
 const KEPT: usize = 1 << 16;
 
 /// A closure that has got its thread.
@@ -56,7 +57,7 @@ impl Closures {
         waiting.map(move |(task, since)| (*task, now.saturating_sub(*since), level))
     }
 
-    /// The number that ran at once.
+    /// The number of closures that ran at the same time.
     pub(super) fn most(&self) -> u32 {
         self.most
     }

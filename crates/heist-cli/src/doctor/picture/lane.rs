@@ -288,8 +288,8 @@ impl LaneState {
         now: Duration,
         place: impl Fn(TaskId) -> PlaceId,
     ) -> Option<Poll> {
-        // A worker that was woken and is not up has waited for no core, as far as that shows: its
-        // lane may have been copied before those of others, or be cut off.
+        // A worker that was woken and has not woken up has not necessarily waited for a core: its
+        // lane may have been copied before the others, or be cut off.
         let Some(poll) = self.poll.take() else {
             if self.jobs > 0 {
                 self.add_busy(self.jobs_since, now, Duration::MAX);

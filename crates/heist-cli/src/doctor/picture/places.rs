@@ -10,7 +10,7 @@ use std::time::Duration;
 const PLACES: usize = 4096;
 /// Polls as long as this are always timed, and longer than it takes to wake a thief. Guessed.
 const LONG: Duration = Duration::from_micros(20);
-/// Tasks of each that are named.
+/// The number of tasks of each line that are named.
 const EXAMPLES: usize = 3;
 
 /// A line that spawns.

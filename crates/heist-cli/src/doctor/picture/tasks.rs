@@ -5,7 +5,7 @@ use heist::trace::TaskId;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// At least this many tasks are known, and at most twice as many. Guessed: some megabytes.
+/// The number of tasks that are known at least; at most twice as many. Guessed: some megabytes.
 const KEPT: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// What is known of a task.

@@ -17,12 +17,12 @@ use crate::top::words::clean;
 /// Stands before the filter while it is typed.
 pub const PROMPT: &str = " filter: ";
 
-/// Which program it is, how it is, and what it does in all.
+/// The program, its state, and the totals of its runtime.
 pub fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let status = status(app, theme);
     let room = area.width.saturating_sub(status.width() as u16 + 1);
     let first = Rect { height: 1, ..area };
-    // Where there is little room, the name of what is looked at matters more.
+    // Where there is little room, the program's name matters more.
     let own = if room >= 50 { " heist top " } else { "" };
     let mut parts = vec![vec![Span::styled(own, theme.accent())]];
     match &app.picture {

@@ -1,4 +1,4 @@
-//! The tasks that kept a worker for too long.
+//! The panel of stalls: what kept a worker for too long.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

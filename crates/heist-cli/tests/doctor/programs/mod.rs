@@ -66,7 +66,7 @@ pub fn burn(micros: u64) {
     }
 }
 
-/// Attempts at most to make a runtime see something.
+/// The maximal number of attempts to make a runtime see something.
 const ROUNDS: usize = 500;
 
 /// Goes on until the runtime has seen that its workers are stuck, several times: whoever watches

@@ -14,7 +14,7 @@ pub struct Load {
     micros: u64,
 }
 
-/// A number of tasks, each of which works for some microseconds once in some milliseconds.
+/// A number of tasks, each of which works for some microseconds once per period of milliseconds.
 pub fn steady(tasks: usize, every: u64, micros: u64) -> Load {
     Load { tasks, every: Duration::from_millis(every), micros }
 }

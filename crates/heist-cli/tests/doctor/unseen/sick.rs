@@ -482,7 +482,7 @@ pub const PUMPS: Program = Program {
     })
 };
 
-/// The task that asked has gone, and the other end is kept in a table.
+/// The requester has gone, and the other end is kept in a table.
 pub const KEPT_SENDERS: Program = Program {
     build: |builder| workers(builder, 3),
     ..Program::new("kept senders", |runtime| {

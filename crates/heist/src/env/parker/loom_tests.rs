@@ -56,9 +56,9 @@ fn loom_canary_not_roused() {
     canary::PARKER_NOT_ROUSED.model(a_message_elsewhere);
 }
 
-/// Who sleeps elsewhere says so before it has left the mark that others look for there.
+/// A thread that sleeps elsewhere announces that before it has left its mark there.
 const AWAY_TOO_EARLY: Canary = Canary::new("parker away too early");
-/// Who has heard what was meant for a sleeper keeps it to himself.
+/// A thread that consumes a signal for the sleeper does not pass it on.
 const BELL_NOT_PASSED_ON: Canary = Canary::new("parker bell not passed on");
 
 /// What ends a sleep in a reactor: each ring is heard by one.
@@ -85,8 +85,8 @@ impl Bell {
     }
 }
 
-/// The same, and somebody looks at the place where it sleeps, as one looks at a reactor. What rouses may be heard by
-/// that one, who passes it on if he finds the mark.
+/// The same, and somebody looks at the place where it sleeps, as one looks at a reactor. What
+/// rouses may be heard by that one, who passes it on if he finds the mark.
 fn a_look_beside_it() {
     let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
     let bell: &'static Bell =
@@ -189,7 +189,7 @@ fn loom_canary_nudge_relaxed() {
     canary::PARKER_NUDGE_RELAXED.model(a_nudge);
 }
 
-/// Who waits for a wake-up is nudged meanwhile.
+/// A thread that waits for a wake-up is nudged meanwhile.
 fn a_nudge_beside_a_wake_up() {
     let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
     let sleeper = thread::spawn(move || parker.park());

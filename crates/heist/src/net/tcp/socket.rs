@@ -159,7 +159,7 @@ impl TcpSocket {
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         let addr = self.inner.local_addr()?.as_socket();
         // Only a foreign descriptor, from `from_raw_fd`, can have another family.
-        addr.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is no IP socket"))
+        addr.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not an IP socket"))
     }
 
     /// Returns and clears the socket's pending error (`SO_ERROR`).

@@ -308,7 +308,7 @@ impl fmt::Debug for Receiver {
 fn expect_pipe(fd: &File) -> io::Result<()> {
     match FileType::from_raw_mode(fstat(fd)?.st_mode) {
         FileType::Fifo => Ok(()),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no pipe")),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a pipe")),
     }
 }
 

@@ -108,8 +108,8 @@ fn what_comes_before_the_registration_is_not_lost() {
     assert!(waits_from(&reactors, 0, &source));
 }
 
-/// Who would sleep, and is woken or nudged before that, brings nothing, least of all what the last
-/// sleep has brought.
+/// A sleep that does not begin, because of a wake-up or a nudge, returns no events, not even those
+/// of the last sleep.
 #[test]
 fn what_has_come_in_a_sleep_comes_once() {
     let reactors = reactors(1);

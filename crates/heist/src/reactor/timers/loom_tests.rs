@@ -71,7 +71,7 @@ fn beside_wheel(now: u64, owner: impl FnOnce(&Scene)) -> Arc<Scene> {
     scene
 }
 
-/// Who is told to wait is woken.
+/// A task that is told to wait is woken.
 fn poll_beside_fire() {
     let bell = Bell::new();
     let waker = Waker::from(bell.clone());

@@ -4,13 +4,13 @@ use std::io;
 
 pub(super) fn no_sysmon(error: &io::Error) -> io::Error {
     let message =
-        format!("Builder::build: the monitor has no thread: {error}; raise the system's limits");
+        format!("Builder::build: cannot start the monitor: {error}; raise the system's limits");
     io::Error::new(error.kind(), message)
 }
 
 pub(super) fn no_keeper(error: &io::Error) -> io::Error {
     let message =
-        format!("Builder::build: nobody to write traces: {error}; raise the system's limits");
+        format!("Builder::build: cannot write traces: {error}; raise the system's limits");
     io::Error::new(error.kind(), message)
 }
 
@@ -24,11 +24,12 @@ pub(super) fn no_reactors(workers: usize, error: &io::Error) -> io::Error {
 
 pub(super) fn not_started(index: usize, count: usize, error: &io::Error) -> io::Error {
     let advice = match error.kind() {
-        // It says itself what was wrong with what.
+        // The error already names the setting and the fix.
         io::ErrorKind::InvalidInput => "",
         _ => "; ask for fewer workers or a smaller stack, or raise the system's limits",
     };
-    let message =
-        format!("Builder::build: worker {index} of {count} has no thread: {error}{advice}");
+    let message = format!(
+        "Builder::build: worker {index} of {count} cannot start its thread: {error}{advice}"
+    );
     io::Error::new(error.kind(), message)
 }

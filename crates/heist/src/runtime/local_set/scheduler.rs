@@ -17,44 +17,44 @@ const TASKS_PER_TURN: usize = 61;
 /// Number of tasks after which tasks woken on other threads go first. Guessed.
 const REMOTE_INTERVAL: u32 = 31;
 
-/// The scheduler of a set; what its tasks have of it.
+/// The scheduler of a set, to which its tasks refer.
 #[derive(Clone)]
 pub(super) struct LocalScheduler(Arc<Shared>);
 
 struct Shared {
     owned: Owned<State>,
     remote: Mutex<Remote>,
-    /// Something has come to the remote queue of a set that is closing.
+    /// Notified when a task arrives in the remote queue of a set that is closing.
     has_come: Condvar,
 }
 
-/// What only the set's own thread touches.
+/// State that only the set's own thread uses.
 struct State {
     runnable: RefCell<TaskList<LocalScheduler>>,
     waiting: RefCell<Slab<TaskRef>>,
     tick: Cell<u32>,
-    /// Whether the set is being polled: then what becomes runnable needs no wake-up.
+    /// Whether the set is being polled, so that tasks that become runnable need no wake-up.
     is_running: Cell<bool>,
     is_closed: Cell<bool>,
-    /// How many tasks were kept as waiting when the set was closed, and have not ended yet.
+    /// The number of tasks that were waiting when the set was closed and have not ended yet.
     ending: Cell<usize>,
 }
 
-/// What all threads reach.
+/// State that all threads use.
 struct Remote {
     runnable: TaskList<LocalScheduler>,
-    /// Who runs the set.
+    /// The task that polls the set.
     waker: Option<Waker>,
     is_closing: bool,
 }
 
-/// A value that belongs to one thread. Others see that it is there, and no more.
+/// A value that belongs to one thread. Other threads cannot access it.
 struct Owned<T> {
     owner: u64,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: (T6) get() lends the value to its own thread alone.
+// SAFETY: (T6) get() lends the value only to its own thread.
 unsafe impl<T: Send> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
@@ -66,16 +66,16 @@ impl<T> Owned<T> {
         if self.owner != this_thread() && !canary::LOCAL_LENT_TO_ALL.sings() {
             return None;
         }
-        // As if to write: then a model notices when two threads get this far. The value itself is
-        // only ever lent for reading.
+        // Accessed as if for writing, so that a model notices if two threads get here. The value is
+        // only lent for reading.
         let value = self.value.with_mut(|value| value.cast_const());
-        // SAFETY: (T6) this is the owner, and nobody changes the value but through its cells.
+        // SAFETY: (T6) this is the owner, and the value is changed only through its cells.
         Some(unsafe { &*value })
     }
 }
 
 impl LocalScheduler {
-    /// For a set of the calling thread.
+    /// Creates the scheduler of a set that belongs to the calling thread.
     pub(super) fn new() -> Self {
         let state = State {
             runnable: RefCell::new(TaskList::new()),
@@ -98,11 +98,11 @@ impl LocalScheduler {
     }
 
     fn remote(&self) -> MutexGuard<'_, Remote> {
-        // Nothing is half done where a panic could come, so a poisoned lock is as good as any.
+        // No panic can leave the state inconsistent, so a poisoned lock can be used.
         self.0.remote.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new task. If the set is gone it is cancelled at once.
+    /// Spawns a task. If the set has been dropped, the task is cancelled at once.
     pub(super) fn spawn<F>(
         &self,
         future: F,
@@ -145,12 +145,12 @@ impl LocalScheduler {
             return;
         }
         let old = remote.waker.replace(waker.clone());
-        // Outside of the lock: dropping a waker may drop a task, and with it anything.
+        // Outside of the lock: dropping a waker may drop a task, which may run any code.
         drop(remote);
         drop(old);
     }
 
-    /// Has whoever runs the set come back.
+    /// Wakes the task that polls the set.
     fn wake(&self) {
         let waker = self.remote().waker.take();
         if let Some(waker) = waker {
@@ -177,13 +177,13 @@ impl LocalScheduler {
         self.state().runnable.borrow().len() > 0 || self.remote().runnable.len() > 0
     }
 
-    /// Drops every future of the set, here and now (T6). The steps are told in the README.
+    /// Drops all futures of the set (T6). The README describes the steps.
     pub(super) fn shut_down(&self) {
         let state = self.state();
         debug_assert!(!state.is_running.get(), "a set that is being polled is borrowed");
         state.is_closed.set(true);
         self.remote().is_closing = true;
-        // What runs when a future is dropped may wake tasks: all of this is done without borrows.
+        // Dropping a future may wake tasks, so nothing is borrowed here.
         while let Some(task) = self.next() {
             drop(task);
         }
@@ -271,7 +271,7 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Runs tasks until none is runnable, or the turn is over (W7).
+    /// Runs tasks until none is runnable or the turn is over (W7).
     pub(super) fn run(&self) {
         let is_recorded = trace::is_recording();
         for _ in 0..TASKS_PER_TURN {
@@ -308,7 +308,7 @@ impl Turn<'_> {
 }
 
 impl Drop for Turn<'_> {
-    /// What is left takes another turn.
+    /// The remaining tasks run in another turn.
     fn drop(&mut self) {
         self.scheduler.state().is_running.set(self.was_running);
         if !self.was_running && self.scheduler.has_runnable() {

@@ -41,7 +41,8 @@ fn readings(scribe: &Scribe) -> usize {
     items(scribe).iter().filter(|item| is_time(item)).count()
 }
 
-/// A poll is one word, and its parts if something happens in it. What happens between polls is in none.
+/// A poll is one word, and its parts if something happens in it. What happens between polls is in
+/// none.
 #[test]
 fn a_poll_is_one_word_or_what_happens_in_it() {
     let _clock = StoppedClock::stop();
@@ -75,7 +76,7 @@ fn what_is_rare_has_its_time() {
     assert_eq!(items(&scribe), expected);
 }
 
-/// So many words after the last time comes the next.
+/// The number of words between two times is limited.
 #[test]
 fn there_is_a_time_every_now_and_then() {
     let _clock = StoppedClock::stop();
@@ -84,7 +85,8 @@ fn there_is_a_time_every_now_and_then() {
     assert!((10..=11).contains(&readings(&scribe)), "{}", readings(&scribe));
 }
 
-/// Long polls are timed, each from its start to its end; where they were spawned is told, not each time.
+/// Long polls are timed, each from its start to its end; where they were spawned is told, not each
+/// time.
 #[test]
 fn long_polls_are_timed_one_by_one() {
     let clock = StoppedClock::stop();
@@ -109,8 +111,8 @@ fn long_polls_are_timed_one_by_one() {
     assert_eq!(items(&scribe).iter().filter(is_told).count(), 2);
 }
 
-/// Whatever the polls are like, reading the clock takes no more than its share; and after one that took long
-/// those that follow are timed.
+/// Whatever the polls are like, reading the clock takes no more than its share; and after one that
+/// took long those that follow are timed.
 #[test]
 fn the_clock_has_its_share() {
     for nanos in [10, 50, 200, 1_000, 5_000] {
