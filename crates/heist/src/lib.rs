@@ -137,6 +137,7 @@ mod task_core;
 pub mod time;
 mod tokio_parts;
 pub mod trace;
+mod tuning;
 
 #[allow(deprecated, reason = "the old name of current_thread_index")]
 pub use forkjoin::current_worker_index;

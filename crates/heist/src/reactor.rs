@@ -18,12 +18,13 @@ pub(crate) use shut_down::ShutDown;
 
 use crate::env::Parker;
 use crate::trace::{self, EventKind};
+use crate::tuning::RECHECK;
 use apart::Apart;
 use crossbeam_utils::CachePadded;
 use guard::{Guard, Post};
 use heist_sync::AdaptiveBarrier;
 use io::Sources;
-use poller::{Events, Poller};
+use poller::{Events, HARVEST, Poller};
 use std::cell::Cell;
 use std::fmt;
 use std::io as std_io;
@@ -83,14 +84,6 @@ struct Turn {
     wakers: Vec<Waker>,
 }
 
-/// Number of timers that one poll fires at most, so that it does not flood the worker's queue, like
-/// the limit on events. The rest is left to the next poll.
-const TIMERS_PER_TURN: usize = 128;
-
-/// Interval between two checks whether a stopped clock may jump. Guessed. It is real time, in
-/// tests.
-const JUMP_LOOKS: Duration = Duration::from_millis(1);
-
 thread_local! {
     /// The reactors of this thread's worker, and its seat.
     static HERE: Cell<(*const Reactors, usize)> = const { Cell::new((ptr::null(), 0)) };
@@ -109,7 +102,8 @@ impl Drop for Sits<'_> {
 }
 
 impl Reactors {
-    /// Creates one reactor per seat. Workers may leave their seats only if the reactors are guarded.
+    /// Creates one reactor per seat. Workers may leave their seats only if the reactors are
+    /// guarded.
     ///
     /// # Errors
     /// If the process has too many open files.
@@ -161,8 +155,8 @@ impl Reactors {
     #[inline]
     pub(crate) fn with_here<R>(f: impl FnOnce(&Reactors, usize) -> R) -> Option<R> {
         let (reactors, seat) = HERE.try_with(Cell::get).ok()?;
-        // SAFETY: (type) it comes from a `Sits`, which borrows the reactors, stays on its thread, and
-        // restores the previous value when it is dropped, after `f` has returned.
+        // SAFETY: (type) it comes from a `Sits`, which borrows the reactors, stays on its thread,
+        // and restores the previous value when it is dropped, after `f` has returned.
         let reactors = unsafe { reactors.as_ref() }?;
         Some(f(reactors, seat))
     }
@@ -284,9 +278,9 @@ impl Reactor {
         &self.parker
     }
 
-    /// Called by the worker of its seat: sleeps until the seat is woken, there are events to deliver,
-    /// or the reactor is roused. It may return early. A stopped clock jumps to the next timer
-    /// instead, if it `may_jump`.
+    /// Called by the worker of its seat: sleeps until the seat is woken, there are events to
+    /// deliver, or the reactor is roused. It may return early. A stopped clock jumps to the next
+    /// timer instead, if it `may_jump`.
     pub(crate) fn sleep(&self, may_jump: impl FnOnce() -> bool) -> Slept<'_> {
         let marks = Marks(self);
         // A thread that moves a stopped clock must look at the poller.
@@ -414,7 +408,7 @@ impl<'a> Harvest<'a> {
     fn wait_or_jump(&mut self, until: Time, may_jump: impl FnOnce() -> bool) {
         // This check first, then the poll: a thread that has finished rang the bell before.
         let may_jump = may_jump();
-        let timeout = if may_jump { Duration::ZERO } else { JUMP_LOOKS };
+        let timeout = if may_jump { Duration::ZERO } else { RECHECK };
         let Reactor { poller, clock, .. } = self.reactor;
         let has_come = poller.wait(&mut self.turn.events, Some(timeout));
         if may_jump && !has_come {
@@ -433,7 +427,7 @@ impl<'a> Harvest<'a> {
         self.reactor.sources.dispatch(events.iter(), wakers);
         let sources = wakers.len() as u32;
         if self.reactor.timers.next() <= self.now {
-            self.reactor.timers.advance(self.now, TIMERS_PER_TURN, wakers);
+            self.reactor.timers.advance(self.now, HARVEST, wakers);
         }
         if wakers.is_empty() {
             return false;

@@ -75,18 +75,13 @@ use crate::console::Console;
 use crate::env::{companion, log};
 use crate::scheduler::{Sysmon, one_after_the_other};
 use crate::task::JoinHandle;
+use crate::tuning::RECHECK;
 use current_thread::Driver;
 use std::future::Future;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
-
-/// The first and the longest pause between two checks of `shutdown_timeout` for threads that have
-/// ended; pauses double in between. Guessed: most threads end at once, and a factor of four in
-/// either number goes unnoticed.
-const FIRST_LOOK: Duration = Duration::from_micros(50);
-const LAST_LOOKS: Duration = Duration::from_millis(2);
 
 /// A set of workers and the tasks, closures and jobs that run on them.
 ///
@@ -289,12 +284,10 @@ impl Runtime {
         self.close();
         let own_thread = self.handle.scheduler.blocking.own_thread();
         let since = Instant::now();
-        let mut pause = FIRST_LOOK;
         // A thread cannot be joined with a time limit, but it can be asked whether it has ended.
         let mut left = self.unfinished(own_thread);
         while !left.is_empty() && since.elapsed() < timeout {
-            thread::sleep(pause.min(timeout.saturating_sub(since.elapsed())));
-            pause = (pause * 2).min(LAST_LOOKS);
+            thread::sleep(RECHECK.min(timeout.saturating_sub(since.elapsed())));
             left = self.unfinished(own_thread);
         }
         log::left_behind(&left, timeout);

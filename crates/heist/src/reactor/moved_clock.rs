@@ -1,6 +1,6 @@
 //! Firing timers after a stopped clock was moved.
 
-use super::{Reactors, TIMERS_PER_TURN, wake};
+use super::{HARVEST, Reactors, wake};
 
 impl Reactors {
     /// Fires all timers that are due.
@@ -8,7 +8,7 @@ impl Reactors {
         let now = self.clock.now();
         let mut wakers = Vec::new();
         for reactor in &self.reactors {
-            while reactor.timers.advance(now, TIMERS_PER_TURN, &mut wakers) {}
+            while reactor.timers.advance(now, HARVEST, &mut wakers) {}
         }
         wakers.into_iter().for_each(wake);
     }

@@ -15,12 +15,13 @@ pub(crate) struct Poller {
     bell: OwnedFd,
 }
 
-/// The key of the bell. No source has it, because its index is larger than any slab.
+/// Protocol: the key of the bell. No source has it, because its index is larger than any slab.
 const BELL: u64 = u64::MAX;
 
-/// Number of events that one wait returns at most: half a ring, so that the woken tasks do not
-/// overflow the queue of the worker that polls. The rest is left to the next wait.
-const HARVEST: usize = 128;
+/// Layout: half of a worker's ring. A poll takes at most this many events and fires at most this
+/// many timers, so that the woken tasks do not overflow the ring of the worker that polls. The rest
+/// is left to the next poll.
+pub(super) const HARVEST: usize = heist_deque::ring::Owner::<()>::DEFAULT_CAPACITY / 2;
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 

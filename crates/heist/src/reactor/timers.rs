@@ -12,6 +12,7 @@ pub(crate) use time::Time;
 pub(crate) use timer::{EntryOf, Polled, Timer};
 
 use crate::canary;
+use crate::tuning::SHORT_WORK;
 use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
@@ -22,10 +23,6 @@ use wheel::Wheel;
 mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
-
-/// Number of dead entries that are dropped before a sleep that they would cut short. Guessed: a
-/// thread that goes to sleep has a microsecond.
-const TRIMMED: usize = 64;
 
 pub(crate) struct Timers {
     /// `None` once the timers are closed.
@@ -125,7 +122,7 @@ impl Timers {
     pub(crate) fn lie_down(&self) -> Option<Time> {
         let mut wheel = self.lock();
         if let Some(open) = &mut *wheel {
-            open.trim(TRIMMED);
+            open.trim(SHORT_WORK);
             self.publish(open);
         }
         let next = self.next();

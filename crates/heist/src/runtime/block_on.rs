@@ -1,15 +1,15 @@
-//! Waiting for a future on a thread that is no worker.
+//! Waiting for a future on a thread that is not a worker.
 
 use crate::env::{Clock, Parker, Wakeup};
 use crate::scheduler::{answer_call_aside, waiter_aside};
 use crate::task::coop;
+use crate::tuning::{SPIN_TIME, SPINS_SKIPPED};
 use std::cell::Cell;
 use std::future::Future;
 use std::hint;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
 /// The waker of a thread that waits for a future.
 pub(super) struct Unpark(Wakeup);
@@ -35,7 +35,7 @@ impl Wake for Unpark {
 pub(super) struct Waiter {
     unpark: Arc<Unpark>,
     waker: Waker,
-    linger: Linger,
+    spin: Spin,
 }
 
 thread_local! {
@@ -46,15 +46,15 @@ thread_local! {
 impl Waiter {
     fn new(parker: Arc<Parker>) -> Self {
         let unpark = Arc::new(Unpark(Wakeup::new(parker)));
-        Waiter { waker: Waker::from(Arc::clone(&unpark)), unpark, linger: Linger::default() }
+        Waiter { waker: Waker::from(Arc::clone(&unpark)), unpark, spin: Spin::default() }
     }
 
-    /// Calls `f` with one that is this thread's.
+    /// Calls `f` with the waiter of this thread, or with a new one if that is in use.
     pub(super) fn with<R>(f: impl FnOnce(&Waiter) -> R) -> R {
         if let Some(parker) = waiter_aside() {
             return f(&Waiter::new(parker));
         }
-        // One who waits may poll something that waits, too, or be ending.
+        // `None` if the polled future waits itself, or if the thread is ending.
         let kept = KEPT.try_with(Cell::take).ok().flatten();
         let waiter = kept.unwrap_or_else(|| Waiter::new(Arc::new(Parker::new())));
         let result = f(&waiter);
@@ -76,13 +76,13 @@ impl Waiter {
                 return;
             }
             if !has_answered {
-                self.linger.until(|| wakeup.ends_sleep());
+                self.spin.until(|| wakeup.ends_sleep());
                 wakeup.sleep();
             }
         }
     }
 
-    /// For somebody else to wake it by.
+    /// A handle that wakes it.
     pub(super) fn unpark(&self) -> &Arc<Unpark> {
         &self.unpark
     }
@@ -102,42 +102,36 @@ pub(super) fn block_on<F: Future>(future: F) -> F::Output {
     })
 }
 
-/// So long a thread waits awake: about what a sleep and a wake-up take. A call of `block_on` that awaits a task takes 0.4 times the time, with 20 µs as well.
-const MOMENT: Duration = Duration::from_micros(10);
-/// So many turns of a spin loop are between two looks. Guessed.
-const SPINS_PER_LOOK: u32 = 4;
-/// So many waits at most begin with sleep, until one is tried awake again. Guessed: what is tried for nothing then takes 0.2 µs a wait.
-const LONGEST_PAUSE: u32 = 63;
-
-/// Waits awake before a sleep, as long as they pay: what comes within a moment costs nobody a wake-up. What does not has the
-/// core for nothing, which perhaps is the one that it needs to come.
+/// Spins before a sleep, as long as that pays. A wake-up that comes within [`SPIN_TIME`] costs no
+/// system call. Spinning in vain keeps a core busy, possibly the one on which the waker would run.
 #[derive(Default)]
-struct Linger {
-    /// So many waits begin with sleep from now on.
-    left: Cell<u32>,
-    /// So many did after it lingered last, or do, if that was for nothing.
-    pause: Cell<u32>,
+struct Spin {
+    /// Number of waits from now on that do not spin.
+    skips_left: Cell<u32>,
+    /// Number of waits that were skipped after the last spin in vain; 0 after one that paid.
+    skips: Cell<u32>,
 }
 
-impl Linger {
-    /// Waits for a moment, or until it `is_over`, unless it has turned out lately that this is for nothing.
+impl Spin {
+    /// Spins until it `is_over`, for at most [`SPIN_TIME`]. Does not spin if that was in vain
+    /// lately.
     fn until(&self, is_over: impl Fn() -> bool) {
         if is_over() {
             return;
         }
-        if let Some(left) = self.left.get().checked_sub(1) {
-            return self.left.set(left);
+        if let Some(left) = self.skips_left.get().checked_sub(1) {
+            return self.skips_left.set(left);
         }
         let begun = Clock::now();
-        while Clock::now().since(begun) < MOMENT {
-            (0..SPINS_PER_LOOK).for_each(|_| hint::spin_loop());
+        while Clock::now().since(begun) < SPIN_TIME {
+            hint::spin_loop();
             if is_over() {
-                return self.pause.set(0);
+                return self.skips.set(0);
             }
         }
-        let pause = (2 * self.pause.get() + 1).min(LONGEST_PAUSE);
-        self.pause.set(pause);
-        self.left.set(pause);
+        let skips = (2 * self.skips.get() + 1).min(SPINS_SKIPPED);
+        self.skips.set(skips);
+        self.skips_left.set(skips);
     }
 }
 
@@ -145,11 +139,13 @@ impl Linger {
 mod tests {
     use super::*;
     use crate::env::StoppedClock;
+    use std::time::Duration;
 
-    /// A wait that is over after so many looks at intervals of 1 µs; how often it was looked at.
-    fn wait(clock: &StoppedClock, linger: &Linger, looks: u32) -> u32 {
+    /// Waits for something that is over after this many checks, which are 1 µs apart. Returns the
+    /// number of checks.
+    fn wait(clock: &StoppedClock, spin: &Spin, looks: u32) -> u32 {
         let looked = Cell::new(0);
-        linger.until(|| {
+        spin.until(|| {
             looked.set(looked.get() + 1);
             clock.advance(Duration::from_micros(1));
             looked.get() >= looks
@@ -158,32 +154,32 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_lingers_as_long_as_it_pays() {
-        let (clock, linger) = (StoppedClock::stop(), Linger::default());
-        assert!((0..100).all(|_| wait(&clock, &linger, 5) == 5));
-        // For nothing: from now on there are more and more waits without one.
-        let mut waits = (0..1000).map(|_| wait(&clock, &linger, u32::MAX));
+    fn a_thread_spins_as_long_as_it_pays() {
+        let (clock, spin) = (StoppedClock::stop(), Spin::default());
+        assert!((0..100).all(|_| wait(&clock, &spin, 5) == 5));
+        // In vain: now more and more waits do not spin.
+        let mut waits = (0..1000).map(|_| wait(&clock, &spin, u32::MAX));
         for pause in [1, 3, 7, 15, 31, 63, 63] {
             assert_eq!(waits.next(), Some(11));
             assert!(waits.by_ref().take(pause).all(|looks| looks == 1));
         }
-        // The next that pays ends that.
+        // The next one that pays ends that.
         assert_eq!(waits.next(), Some(11));
-        assert!((0..63).all(|_| wait(&clock, &linger, 5) == 1));
-        assert!((0..100).all(|_| wait(&clock, &linger, 5) == 5));
-        // And all that was for nothing before is forgotten.
-        assert_eq!(wait(&clock, &linger, u32::MAX), 11);
-        assert_eq!(wait(&clock, &linger, 5), 1);
-        assert_eq!(wait(&clock, &linger, 5), 5);
+        assert!((0..63).all(|_| wait(&clock, &spin, 5) == 1));
+        assert!((0..100).all(|_| wait(&clock, &spin, 5) == 5));
+        // Earlier spins in vain are forgotten.
+        assert_eq!(wait(&clock, &spin, u32::MAX), 11);
+        assert_eq!(wait(&clock, &spin, 5), 1);
+        assert_eq!(wait(&clock, &spin, 5), 5);
     }
 
-    /// What needs no wait says nothing of those that do.
+    /// A wait that is over at once does not count as one that paid.
     #[test]
     fn what_is_over_at_once_changes_nothing() {
-        let (clock, linger) = (StoppedClock::stop(), Linger::default());
-        assert_eq!(wait(&clock, &linger, u32::MAX), 11);
-        assert!((0..100).all(|_| wait(&clock, &linger, 1) == 1));
-        assert_eq!(wait(&clock, &linger, 5), 1);
-        assert_eq!(wait(&clock, &linger, 5), 5);
+        let (clock, spin) = (StoppedClock::stop(), Spin::default());
+        assert_eq!(wait(&clock, &spin, u32::MAX), 11);
+        assert!((0..100).all(|_| wait(&clock, &spin, 1) == 1));
+        assert_eq!(wait(&clock, &spin, 5), 1);
+        assert_eq!(wait(&clock, &spin, 5), 5);
     }
 }

@@ -22,15 +22,12 @@ use crate::reactor::{self, Reactors};
 use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, blocking};
 use crate::stall::StallConfig;
 use crate::trace;
+use crate::tuning::TICK_INTERVAL;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-
-/// Number of tasks between two polls of the future of `block_on`, on a runtime without worker
-/// threads. Guessed; Tokio's number.
-const TICKS_PER_LOOK: u32 = 61;
 
 /// Configures and builds a [`Runtime`].
 ///
@@ -481,7 +478,7 @@ impl Builder {
             flavor: self.flavor,
             workers,
             tick_interval: self.queue_interval.into_iter().chain(self.event_interval).min(),
-            ticks_per_look: self.event_interval.unwrap_or(TICKS_PER_LOOK),
+            ticks_per_look: self.event_interval.unwrap_or(TICK_INTERVAL),
             blocking: blocking::Config { limits: self.blocking.clone(), threads },
             poll_times: self.counts_poll_times.then(|| self.poll_times.clone()),
             thread_per_core: self.thread_per_core,

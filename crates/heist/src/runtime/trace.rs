@@ -6,6 +6,7 @@ use super::Handle;
 use crate::env::{Clock, log, quietly};
 use crate::task;
 use crate::trace::{self, Recorder, Wish, ring};
+use crate::tuning::DUMP_INTERVAL;
 use at_exit::AtExit;
 use std::ffi::OsString;
 use std::io;
@@ -13,13 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 const VARIABLE: &str = "HEIST_TRACE";
-
-/// Shortest time between two dumps for stalls, or for panics. Guessed; a factor of four either way
-/// goes unnoticed.
-const OFTEN_ENOUGH: Duration = Duration::from_secs(1);
 
 impl Handle {
     /// Writes the recorded events of this runtime to a file, for `heist doctor` and
@@ -238,7 +234,7 @@ fn keep(handle: &Handle, recorder: &Recorder) {
         };
         let now = Clock::now();
         let is_new = last.is_none_or(|last| {
-            let is_new = last.is_none_or(|last| now.since(last) >= OFTEN_ENOUGH);
+            let is_new = last.is_none_or(|last| now.since(last) >= DUMP_INTERVAL);
             *last = if is_new { Some(now) } else { *last };
             is_new
         });

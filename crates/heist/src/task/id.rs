@@ -1,5 +1,6 @@
 //! Task ids.
 
+use crate::tuning::ID_BLOCK;
 use heist_sync::thread_local;
 use std::cell::Cell;
 use std::fmt;
@@ -22,9 +23,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 
-/// Number of ids that a thread takes at a time, so that spawning threads rarely share the counter.
-pub(super) const BLOCK: u64 = 1024;
-
 impl Id {
     /// An id that was never given out before.
     pub(crate) fn next() -> Id {
@@ -33,9 +31,9 @@ impl Id {
             static NEXT: Cell<u64> = const { Cell::new(0) };
         }
         let mut id = NEXT.get();
-        if id % BLOCK == 0 {
+        if id % ID_BLOCK == 0 {
             // Relaxed: the ids only have to be unique.
-            id = BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK;
+            id = BLOCKS.fetch_add(1, Ordering::Relaxed) * ID_BLOCK;
         }
         NEXT.set(id + 1);
         Id(NonZeroU64::MIN.saturating_add(id))

@@ -4,8 +4,8 @@ use super::{Notified, Schedule};
 use std::collections::VecDeque;
 use std::mem;
 
-/// Number of tasks on a page: half a ring and the task that did not fit into it, which is what an
-/// overflow moves.
+/// Layout: number of tasks on a page: half a ring and the task that did not fit into it, which is
+/// what an overflow moves.
 const PAGE: usize = if cfg!(test) { 4 } else { 129 };
 
 /// A first-in, first-out queue of runnable tasks.

@@ -6,32 +6,28 @@
 //! free blocks of each size, and exchanges whole piles with the other threads through a depot.
 //! That is one short lock for each pile; everything else is the thread's own.
 //!
-//! What is kept is bounded: two piles of each size a thread, and [`DEPOT`] bytes of each size in
-//! all. The rest goes back to the allocator. Tasks above [`LARGEST`] always do.
+//! What is kept is bounded: two piles of each size a thread, and [`KEPT_BYTES`] bytes of each size
+//! in all. The rest goes back to the allocator. Tasks above [`LARGEST`] always do.
 
 use crate::env::prefetch_to_write;
+use crate::tuning::{KEPT_BYTES, PREFETCH_AHEAD, SHORT_WORK};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Blocks come in multiples of this size.
+/// Layout: blocks come in multiples of this size.
 const STEP: usize = 32;
 /// Larger tasks are few, and cost more than their memory.
 const LARGEST: usize = 512;
-/// What allocators give anyway.
+/// The alignment that allocators give anyway.
 const ALIGN: usize = 16;
 const CLASSES: usize = LARGEST / STEP;
-/// How many blocks a pile has. Guessed: the depot's lock is lost among so many tasks.
-const PILE: usize = 32;
-const ROOM: usize = 2 * PILE;
-/// For which block the memory is asked for when one is taken. Guessed: making a task takes a third of the time that
-/// memory takes to come from another core.
-const AHEAD: usize = 4;
-/// Of most machines. A task is mostly shorter than two of them.
+/// Number of blocks that a magazine has room for: two piles.
+const ROOM: usize = SHORT_WORK;
+const PILE: usize = ROOM / 2;
+/// The size on most machines. Few tasks are longer than two of them.
 const CACHE_LINE: usize = 64;
-/// Guessed: enough for a burst of ten thousand small tasks.
-const DEPOT: usize = 1 << 20;
 
 /// Memory for a task.
 #[inline]
@@ -104,8 +100,9 @@ impl Class {
     }
 }
 
-/// Free blocks, as many as threads exchange at once. Where they are is written here, and not in the blocks: what one
-/// thread has freed is not in the cache of another, which would have to wait for each before it knows the next.
+/// Free blocks, as many as threads exchange at once. Where they are is written here, and not in the
+/// blocks: what one thread has freed is not in the cache of another, which would have to wait for
+/// each before it knows the next.
 struct Pile([*mut u8; PILE]);
 
 // SAFETY: (type) nobody else knows the blocks of a pile.
@@ -118,8 +115,8 @@ std::thread_local! {
 /// What a thread keeps, for each class.
 struct Magazines([Magazine; CLASSES]);
 
-/// A stack with room for two piles, so that a thread which takes and puts in turns at a pile's edge does not go to the
-/// depot each time.
+/// A stack with room for two piles, so that a thread which takes and puts in turns at a pile's edge
+/// does not go to the depot each time.
 struct Magazine {
     blocks: [Cell<*mut u8>; ROOM],
     /// How many of them there are. What lies behind was there, or is null.
@@ -143,7 +140,7 @@ impl Magazine {
     fn pop(&self) -> Option<NonNull<u8>> {
         let last = self.len.get().checked_sub(1)?;
         self.len.set(last);
-        if let Some(later) = last.checked_sub(AHEAD) {
+        if let Some(later) = last.checked_sub(PREFETCH_AHEAD) {
             prefetch(self.at(later).get());
         }
         NonNull::new(self.at(last).get())
@@ -170,7 +167,7 @@ impl Magazine {
     #[cold]
     fn refill(&self, class: Class) -> Option<()> {
         let Pile(blocks) = class.depot().pop()?;
-        blocks[PILE - AHEAD..].iter().for_each(|block| prefetch(*block));
+        blocks[PILE - PREFETCH_AHEAD..].iter().for_each(|block| prefetch(*block));
         self.blocks.iter().zip(blocks).for_each(|(place, block)| place.set(block));
         self.len.set(PILE);
         Some(())
@@ -188,7 +185,8 @@ impl Magazine {
         let (older, newer) = self.blocks.split_at(PILE);
         older.iter().zip(newer).for_each(|(place, block)| place.set(block.get()));
         self.len.set(PILE);
-        // At last: an allocator of others may come back here, and must not find the same blocks again.
+        // At last: an allocator of others may come back here, and must not find the same blocks
+        // again.
         give(pile, class);
     }
 }
@@ -204,7 +202,7 @@ pub(super) fn prefetch(block: *const u8) {
 fn give(pile: Pile, class: Class) {
     {
         let mut depot = class.depot();
-        if depot.len() < DEPOT / (PILE * class.size()) {
+        if depot.len() < KEPT_BYTES / (PILE * class.size()) {
             return depot.push(pile);
         }
     }
@@ -294,9 +292,9 @@ mod tests {
     fn the_depot_is_bounded() {
         let layout = layout(BOUNDED);
         let class = Class::of(layout).unwrap();
-        let blocks: Vec<_> = (0..2 * DEPOT / class.size()).map(|_| allocate(layout)).collect();
+        let blocks: Vec<_> = (0..2 * KEPT_BYTES / class.size()).map(|_| allocate(layout)).collect();
         // SAFETY: (type) allocated above, and used no more.
         blocks.into_iter().for_each(|block| unsafe { free(block, layout) });
-        assert!(class.depot().len() <= DEPOT / (PILE * class.size()));
+        assert!(class.depot().len() <= KEPT_BYTES / (PILE * class.size()));
     }
 }

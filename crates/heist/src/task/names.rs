@@ -8,18 +8,14 @@
 //! ended last are kept.
 
 use super::Id;
-use super::id::BLOCK;
+use crate::tuning::{ID_BLOCK, KEPT_BYTES, SHARDS};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Guessed; a factor of four does not matter. A thread takes ids in blocks, and all ids of a block
-/// are in one shard, so threads that spawn named tasks at the same time rarely share a lock.
-const SHARDS: usize = 16;
-
-/// Names of ended tasks that each shard keeps. Guessed: about a megabyte in all.
-const ENDED: usize = 1024;
+/// Layout: names of ended tasks that each shard keeps, at about 64 bytes each.
+const ENDED: usize = KEPT_BYTES / SHARDS / 64;
 
 static NAMES: [Mutex<Names>; SHARDS] = [const { Mutex::new(Names::new()) }; SHARDS];
 
@@ -95,8 +91,10 @@ impl Drop for Name {
     }
 }
 
+/// A thread takes ids in blocks, and all ids of a block are in one shard, so threads that spawn
+/// named tasks at the same time rarely share a lock.
 fn shard(task: Id) -> MutexGuard<'static, Names> {
-    let shard = (task.number().get() / BLOCK) as usize % SHARDS;
+    let shard = (task.number().get() / ID_BLOCK) as usize % SHARDS;
     // Nothing panics with the lock held.
     NAMES[shard].lock().unwrap_or_else(PoisonError::into_inner)
 }

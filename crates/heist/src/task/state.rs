@@ -4,6 +4,7 @@ use crate::canary;
 use heist_sync::{AtomicU64, Ordering};
 use std::fmt;
 
+// Layout: see the table of `State`.
 const RUNNING: u64 = 1 << 0;
 const NOTIFIED: u64 = 1 << 1;
 const COMPLETE: u64 = 1 << 2;
@@ -12,9 +13,10 @@ const JOIN_INTEREST: u64 = 1 << 4;
 const JOIN_WAKER: u64 = 1 << 5;
 const REF: u64 = 1 << 6;
 
+// Layout: all flags.
 const FLAGS: u64 = RUNNING | NOTIFIED | COMPLETE | CANCELLED | JOIN_INTEREST | JOIN_WAKER;
 const _: () = assert!(FLAGS == REF - 1, "the flags are disjoint and leave no gap");
-/// Queued, with a reference for the queue and one for the join handle.
+/// Layout: queued, with a reference for the queue and one for the join handle.
 const NEW: u64 = NOTIFIED | JOIN_INTEREST | (2 * REF);
 /// Subtracting this turns "queued" into "running".
 const NOTIFIED_TO_RUNNING: u64 = NOTIFIED - RUNNING;
@@ -107,7 +109,7 @@ pub(super) enum Notify {
 pub(super) struct State(AtomicU64);
 
 impl State {
-    /// Queued, with a reference for the queue and one for the join handle.
+    /// Layout: queued, with a reference for the queue and one for the join handle.
     pub(super) fn new() -> Self {
         State(AtomicU64::new(NEW))
     }

@@ -12,20 +12,12 @@ pub(crate) use stats::{Stats, TaskState, View};
 
 use super::Id;
 use super::cell::Ran;
-use super::id::BLOCK;
 use crate::env::Clock;
+use crate::tuning::{ID_BLOCK, SHARDS, SHORT_WORK};
 use slab::Slab;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Guessed; a factor of four does not matter. A thread takes ids in blocks, and all ids of a block
-/// are in one shard, so threads that spawn at the same time rarely share a lock, and a reader of
-/// one shard delays few of them.
-const SHARDS: usize = 64;
-/// Entries of a shard that are read with its lock held, which takes about a microsecond. Guessed; a
-/// factor of four does not matter.
-const AT_ONCE: usize = 64;
 
 /// Whether any runtime of this process has ever had a tracker.
 static IS_ANYWHERE: AtomicBool = AtomicBool::new(false);
@@ -98,16 +90,16 @@ impl Tracker {
     /// Calls `each` for all tracked tasks. It locks a shard for a few entries at a time, so that it
     /// delays no task for long, and calls `each` without a lock.
     pub(crate) fn for_each(&self, mut each: impl FnMut(Arc<Stats>)) {
-        let mut some = Vec::with_capacity(AT_ONCE);
+        let mut some = Vec::with_capacity(SHORT_WORK);
         for shard in 0..SHARDS {
             let mut place = 0;
             while place < self.shard(shard).capacity() {
-                let places = place..place + AT_ONCE;
+                let places = place..place + SHORT_WORK;
                 let table = self.shard(shard);
                 some.extend(places.filter_map(|place| table.get(place).cloned()));
                 drop(table);
                 some.drain(..).for_each(&mut each);
-                place += AT_ONCE;
+                place += SHORT_WORK;
             }
         }
     }
@@ -128,8 +120,10 @@ impl Tracker {
     }
 }
 
+/// A thread takes ids in blocks, and all ids of a block are in one shard, so threads that spawn at
+/// the same time rarely share a lock, and a reader of one shard delays few of them.
 fn shard_of(task: Id) -> usize {
-    (task.number().get() / BLOCK) as usize % SHARDS
+    (task.number().get() / ID_BLOCK) as usize % SHARDS
 }
 
 impl std::fmt::Debug for Tracker {

@@ -327,7 +327,8 @@ fn recv<S: AsFd>(socket: &S, room: &mut [MaybeUninit<u8>]) -> Result<usize, Errn
     Ok(filled.len())
 }
 
-/// Linux takes this many buffers in a call (UIO_MAXIOV), and std passes on no more.
+/// Kernel protocol: Linux takes this many buffers in a call (UIO_MAXIOV), and std passes on no
+/// more.
 const MOST_BUFFERS: usize = 1024;
 
 impl Registration {

@@ -15,6 +15,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(u64);
 
+// Layout: see the table of `Word`.
 const READY_MASK: u64 = Ready::ALL.bits() as u64;
 const SHUTDOWN: u64 = 1 << 6;
 const EVENTS_SHIFT: u32 = 8;

@@ -5,15 +5,12 @@ use super::sources::{Key, Sources};
 use super::{Direction, Interest, Ready};
 use crate::canary;
 use crate::reactor::{Reactors, ShutDown};
+use crate::tuning::MOVE_AFTER;
 use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-
-/// Number of consecutive waits from another seat after which a registration moves there. Guessed:
-/// large enough that a task that is stolen once does not take its sockets along.
-const MOVE_AFTER: u8 = 4;
 
 /// Where sources can be registered: reactors, or a model of them.
 pub(super) trait Places {
@@ -42,6 +39,7 @@ pub(super) trait Places {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Home(u64);
 
+// Layout: see the table of `Home`.
 const SEAT_MASK: u64 = (1 << 16) - 1;
 const STRANGER_SHIFT: u32 = 16;
 const TIMES_SHIFT: u32 = 32;

@@ -5,7 +5,7 @@ use super::timer::Timer;
 use std::sync::Arc;
 use std::vec;
 
-/// Number of entries in a piece. Guessed: 2 KiB.
+/// Layout: number of entries in a piece of 2 KiB.
 const PIECE: usize = if cfg!(test) { 8 } else { 128 };
 
 /// One registration of a timer. It is dead if the timer was registered again or cancelled.

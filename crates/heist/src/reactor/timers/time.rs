@@ -53,6 +53,7 @@ impl Time {
 pub(super) struct Tick(pub(super) u64);
 
 impl Tick {
+    /// Protocol: the length of a tick.
     pub(super) const NANOS: u64 = 1_000_000;
 
     /// The first tick at which `deadline` has passed, so that a timer is never early.

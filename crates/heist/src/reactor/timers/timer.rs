@@ -97,7 +97,7 @@ impl Timer {
         Timer { generation: AtomicU32::new(Self::FIRST), state: Mutex::new(state) }
     }
 
-    /// The number of its first entry.
+    /// Protocol: the number of its first entry.
     pub(super) const FIRST: u32 = 1;
 
     /// Returns its state, and stores `waker` for changes.

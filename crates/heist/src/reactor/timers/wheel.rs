@@ -5,36 +5,30 @@
 use super::slot::{Entry, Slot, Work};
 use super::time::{Tick, Time};
 use super::timer::{EntryOf, Timer, Visit};
+use crate::tuning::TIMER_BATCH;
 use std::sync::Arc;
 use std::task::Waker;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+// Layout: see the module documentation.
 const LEVELS: usize = 6;
 const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
 const TOP: usize = LEVELS - 1;
 
-/// How far ahead an entry can be: the whole wheel less one slot of the top level, so that it is
-/// never the current slot.
+/// Layout: how far ahead an entry can be: the whole wheel less one slot of the top level, so that
+/// it is never the current slot.
 const REACH: u64 = (1 << (SLOT_BITS * LEVELS as u32)) - (1 << (SLOT_BITS * TOP as u32));
 
-/// Number of entries that each insertion checks in order to drop dead ones. With three, dead
-/// entries never outnumber live ones for long; see the README.
+/// Protocol: number of entries that each insertion checks in order to drop dead ones. With three,
+/// dead entries never outnumber live ones for long; see the README.
 const SWEPT: usize = 3;
 
-/// Number of checks that are made at once. Timers are rarely in the cache, and checks in a batch
-/// overlap their cache misses: in a profile of `sleep_churn` they took 27 % in threes, and 9 % in
-/// batches. The number itself is guessed.
-const BATCH: usize = if cfg!(test) { 6 } else { 24 };
-
-/// Number of timers that may be kept for reuse even if there are fewer entries. Guessed.
-const SPARES: usize = if cfg!(test) { 4 } else { 64 };
-
-/// Number of entries that may be moved for each one that may fire. Guessed: moving is much cheaper
-/// than waking.
-const MOVES: usize = 8;
+/// Layout: number of timers that may be kept for reuse even if there are fewer entries, one for
+/// each slot of a level.
+const SPARES: usize = if cfg!(test) { 4 } else { SLOTS };
 
 pub(super) struct Wheel {
     /// All entries up to this tick have been taken out of their slots. The current slot is empty in
@@ -121,7 +115,8 @@ impl Wheel {
         // Another thread may have advanced the wheel with a later time.
         let now = now.max(self.now.time());
         let mut fired = 0;
-        for _ in 0..limit.saturating_mul(MOVES) {
+        // An entry is moved at most once in each level before it fires.
+        for _ in 0..limit.saturating_mul(LEVELS) {
             if fired == limit {
                 break;
             }
@@ -231,7 +226,7 @@ impl Wheel {
     /// Checks the next few entries, cycling over all slots, and drops dead ones.
     fn sweep(&mut self) {
         self.owed += SWEPT;
-        if self.owed < BATCH {
+        if self.owed < TIMER_BATCH {
             return;
         }
         while self.owed > 0 {
@@ -289,9 +284,9 @@ impl Wheel {
 }
 
 /// Puts those that are dead behind the others, which stay in their order; returns how many others
-/// there are. At most BATCH of them.
+/// there are. At most TIMER_BATCH of them.
 fn dead_last(entries: &mut [Entry]) -> usize {
-    let mut is_dead = [false; BATCH];
+    let mut is_dead = [false; TIMER_BATCH];
     // All looks before anything is done about one: nothing has to wait for a branch.
     entries.iter().zip(&mut is_dead).for_each(|(entry, is_dead)| *is_dead = entry.is_dead());
     let mut alive = 0;

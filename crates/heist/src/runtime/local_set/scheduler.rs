@@ -4,6 +4,7 @@ use crate::canary;
 use crate::env::this_thread;
 use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
 use crate::trace::{self, Aside, Outcome};
+use crate::tuning::TICK_INTERVAL;
 use heist_sync::{Condvar, Mutex, MutexGuard, UnsafeCell};
 use slab::Slab;
 use std::cell::{Cell, RefCell};
@@ -11,11 +12,6 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
-
-/// Number of tasks that one turn of the set runs before other tasks on its thread run. Guessed.
-const TASKS_PER_TURN: usize = 61;
-/// Number of tasks after which tasks woken on other threads go first. Guessed.
-const REMOTE_INTERVAL: u32 = 31;
 
 /// The scheduler of a set, to which its tasks refer.
 #[derive(Clone)]
@@ -164,7 +160,7 @@ impl LocalScheduler {
         state.tick.set(tick);
         let take_own = || state.runnable.borrow_mut().pop();
         let take_remote = || self.remote().runnable.pop();
-        if tick % REMOTE_INTERVAL == 0 {
+        if tick % (TICK_INTERVAL / 2) == 0 {
             return take_remote().or_else(take_own);
         }
         take_own().or_else(|| {
@@ -274,7 +270,7 @@ impl Turn<'_> {
     /// Runs tasks until none is runnable or the turn is over (W7).
     pub(super) fn run(&self) {
         let is_recorded = trace::is_recording();
-        for _ in 0..TASKS_PER_TURN {
+        for _ in 0..TICK_INTERVAL {
             let Some(task) = self.scheduler.next() else { return };
             let ran = match is_recorded {
                 false => task.run(self.scheduler),

@@ -2,12 +2,11 @@
 
 use crate::env::this_thread;
 use crate::metrics::SharedCounter;
+use crate::tuning::SHARDS;
 use crossbeam_utils::CachePadded;
 
-/// Guessed; a factor of four does not matter. Threads that poll at the same time rarely share one.
-const SHARDS: usize = 16;
-/// The first bucket contains durations up to 2^7 = 128 ns: shorter ones cannot be told from the
-/// cost of reading the clock.
+/// Layout: the first bucket contains durations up to 2^7 = 128 ns: shorter ones cannot be told from
+/// the cost of reading the clock.
 const FIRST: u32 = 7;
 /// Each further bucket contains twice as much; the last but one up to 17 s, and the last has no
 /// end.
@@ -15,6 +14,7 @@ pub(super) const BUCKETS: usize = 29;
 
 /// Durations of polls or waits, in buckets that double.
 pub(crate) struct Histogram {
+    /// Threads that poll at the same time rarely share one.
     shards: [CachePadded<Shard>; SHARDS],
 }
 

@@ -37,6 +37,7 @@ pub(crate) struct Stats {
     longest_poll: AtomicU64,
 }
 
+/// Layout: a flag above the time in `woken`.
 const QUEUED: u64 = 1 << 63;
 
 /// A poll in progress.

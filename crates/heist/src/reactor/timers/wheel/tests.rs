@@ -24,7 +24,7 @@ impl Wheel {
 
     /// The most entries there ever are if never more than `alive` are alive: see the README.
     fn bound(alive: usize) -> usize {
-        3 * alive + 2 * BATCH
+        3 * alive + 2 * TIMER_BATCH
     }
 
     /// How many entries there is room for.
@@ -108,7 +108,7 @@ fn nor_when_a_timer_is_moved_to_and_fro() {
 #[test]
 fn a_round_leaves_nothing_that_was_dead_when_it_began() {
     let mut wheel = Wheel::new(Tick(0));
-    let timers: Vec<_> = (0..10 * BATCH).map(|_| timer()).collect();
+    let timers: Vec<_> = (0..10 * TIMER_BATCH).map(|_| timer()).collect();
     for timer in &timers {
         wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap();
     }
@@ -199,7 +199,7 @@ fn a_full_slot_is_worked_off_bit_by_bit() {
     let mut moved = 0;
     while wheel.advance(millis(first), LIMIT, &mut wakers) {
         let now = wheel.len();
-        assert!(now - moved <= LIMIT * MOVES, "moved {} in one go", now - moved);
+        assert!(now - moved <= LIMIT * LEVELS, "moved {} in one go", now - moved);
         moved = now;
         assert!(wakers.is_empty());
     }

@@ -1,0 +1,57 @@
+//! The tuning constants of this crate, except for the scheduler's. `docs/tuning.md` lists all.
+
+use std::time::Duration;
+
+/// How often a thread rechecks what cannot wake it: whether a paused clock may advance, and whether
+/// threads have ended during a shutdown. Does not matter within a factor of four.
+pub(crate) const RECHECK: Duration = Duration::from_millis(1);
+
+/// Initial interval of rare checks, in tasks: of the inject queue, of the future of a `block_on`
+/// that runs tasks itself, and of the tasks outside a local set. Tokio's number, for which it gives
+/// no benchmark; does not matter within a factor of four.
+pub(crate) const TICK_INTERVAL: u32 = 61;
+
+/// Number of entries that are handled in one go, where others must wait meanwhile: with a lock held
+/// or before a sleep. It takes about a microsecond. Does not matter within a factor of four.
+pub(crate) const SHORT_WORK: usize = 64;
+
+/// Number of parts of a table that many threads use, each part with a lock of its own. Does not
+/// matter within a factor of four.
+pub(crate) const SHARDS: usize = 16;
+
+/// Number of bytes that a cache of the process keeps at most: free memory for tasks of one size,
+/// names of ended tasks. Does not matter within a factor of four.
+pub(crate) const KEPT_BYTES: usize = 1 << 20;
+
+/// Number of task ids that a thread takes from the shared counter at a time. Does not matter within
+/// a factor of four.
+pub(crate) const ID_BLOCK: u64 = 1024;
+
+/// When a thread takes memory for a task, it prefetches the block that it will take this many tasks
+/// later. Benchmark: `spawn`, which prefetching speeds up by a factor of 1.2 to 1.8; the number
+/// itself does not matter within a factor of four.
+pub(crate) const PREFETCH_AHEAD: usize = 4;
+
+/// A source moves to another reactor after this many consecutive waits from that reactor's seat, so
+/// that a task that is stolen once does not take its sockets along. Does not matter within a factor
+/// of four.
+pub(crate) const MOVE_AFTER: u8 = 4;
+
+/// Number of timers that are checked for dead entries in one batch. Timers are rarely in the cache,
+/// and checks in a batch overlap their cache misses. Benchmark: `sleep_churn`, in which the checks
+/// take 27 % of the time in threes and 9 % in batches; the number itself does not matter within a
+/// factor of four.
+pub(crate) const TIMER_BATCH: usize = if cfg!(test) { 6 } else { 24 };
+
+/// Shortest time between two dumps for stalls, or for panics. Does not matter within a factor of
+/// four.
+pub(crate) const DUMP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long `block_on` spins before it sleeps: about as long as a sleep and a wake-up take.
+/// Benchmark: `block_on` of a spawned task, which takes 0.4 times as long as without spinning, with
+/// 20 µs as well.
+pub(crate) const SPIN_TIME: Duration = Duration::from_micros(10);
+
+/// Number of consecutive waits at most that do not spin, after spinning was in vain. Does not
+/// matter within a factor of four.
+pub(crate) const SPINS_SKIPPED: u32 = 63;
