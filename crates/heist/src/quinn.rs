@@ -140,8 +140,8 @@ impl AsyncUdpSocket for Socket {
     }
 }
 
-/// Whether receiving may go on: nothing is there, or what came is about some peer. quinn would give up
-/// the whole endpoint for the latter.
+/// Whether the endpoint can go on receiving: nothing has arrived, or the error concerns one peer.
+/// quinn closes the whole endpoint on any other error.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -153,7 +153,8 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-/// Waits until a socket can be written to. Every connection has one of its own: all of them are woken.
+/// Waits until a socket can be written to. Each connection has a `Writable` of its own, and the
+/// socket wakes all of them.
 struct Writable {
     socket: Arc<Socket>,
     wait: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send + Sync>>>,

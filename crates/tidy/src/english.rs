@@ -76,7 +76,7 @@ fn line_at(paragraph: &[Line], at: usize) -> usize {
     line.map_or(paragraph[0].number, |line| line.number)
 }
 
-/// The sentences of a paragraph, with where they begin. Marks of a list or a quotation are left out.
+/// The sentences of a paragraph with their positions, without marks of lists and quotations.
 fn sentences(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut rest = 0;

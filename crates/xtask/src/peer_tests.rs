@@ -58,11 +58,21 @@ pub struct Args {
     files: Vec<String>,
 
     /// Seconds for all tests of a file together; what is left over then runs one by one
-    #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "SECS",
+        default_value = "60",
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     timeout: u64,
 
     /// Seconds for a test that runs alone
-    #[arg(long, value_name = "SECS", default_value = "20", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "SECS",
+        default_value = "20",
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     test_timeout: u64,
 
     /// Leave this test file out

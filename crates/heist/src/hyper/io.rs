@@ -78,7 +78,7 @@ impl<T: AsyncRead> rt::Read for Io<T> {
             "AsyncRead::poll_read: it put another buffer in its place"
         );
         let count = filled.len();
-        // SAFETY: (type) what a ReadBuf calls filled is initialised, and it begins where the cursor is.
+        // SAFETY: (type) the filled part of a ReadBuf is initialised, and it begins at the cursor.
         unsafe { cursor.advance(count) };
         Poll::Ready(Ok(()))
     }
@@ -120,12 +120,12 @@ impl<T: rt::Read> AsyncRead for Io<T> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // SAFETY: (type) hyper's ReadBuf, in safe code, never makes initialised bytes uninitialised.
+        // SAFETY: (type) safe code cannot uninitialise bytes through hyper's ReadBuf.
         let mut part = rt::ReadBuf::uninit(unsafe { buf.unfilled_mut() });
         ready!(self.project().inner.poll_read(cx, part.unfilled()))?;
         let filled = part.filled().len();
-        // SAFETY: (type) hyper's ReadBuf began where `buf` was filled to, and what it calls filled is
-        // initialised.
+        // SAFETY: (type) hyper's ReadBuf began at the end of `buf`'s filled part, and its own
+        // filled part is initialised.
         unsafe { buf.assume_init(filled) };
         buf.advance(filled);
         Poll::Ready(Ok(()))

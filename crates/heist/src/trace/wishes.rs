@@ -103,8 +103,8 @@ impl Wishes {
     }
 }
 
-/// What a signal's handler may do: it writes to a socket that does not block. If that is full there are wishes
-/// enough.
+/// Sends a wish. A signal handler may call this: it writes to a socket that does not block. A full
+/// socket already holds more wishes than the reader needs, so the wish is dropped.
 pub(crate) fn ring(mut bell: &UnixStream, wish: Wish) {
     let _ = bell.write(&[wish as u8]);
 }

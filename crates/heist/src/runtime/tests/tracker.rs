@@ -135,7 +135,7 @@ fn a_table_without_room_tracks_nothing() {
     assert_eq!((all(&tracker).len(), tracker.was_full()), (0, true));
 }
 
-/// T5, T6: however a task ends, it leaves the table, once; and nothing is kept but by those who look.
+/// T5, T6: however a task ends, it leaves the table once, and only readers keep its record.
 #[test]
 fn t6_the_table_is_empty_after_every_kind_of_end() {
     let (rt, tracker) = runtime(100);
@@ -157,7 +157,7 @@ fn t6_the_table_is_empty_after_every_kind_of_end() {
     assert_eq!(Arc::strong_count(&tracker), 1);
 }
 
-/// T5: a task that is freed in the middle of its own poll, by its own last reference, takes nothing with it
+/// T5: a task that is freed in its own poll, by its own last reference, leaves behind the record
 /// that is needed afterwards.
 #[test]
 fn t5_numbers_outlive_their_task() {
@@ -172,8 +172,8 @@ fn t5_numbers_outlive_their_task() {
     assert_eq!(tracker.count(), 0, "it leaves the table once");
 }
 
-/// T2, T5: woken, polled and aborted from all sides. What is written after a poll does not get lost, and
-/// goes to nobody else.
+/// T2, T5: tasks are woken, polled and aborted from all sides. The numbers written after a poll
+/// are neither lost nor added to another task's record.
 #[test]
 fn t5_numbers_add_up_beside_wake_ups_from_other_threads() {
     let mut builder = runtime::Builder::new_multi_thread();
