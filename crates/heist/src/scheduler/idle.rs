@@ -119,8 +119,6 @@ pub(super) struct Idle {
     counts: AtomicU32,
     /// Whether a bell was silenced since those at jobs were nudged last: mostly nobody is at jobs. A hint.
     is_hushed: AtomicBool,
-    /// Whether a worker waits for the next call from outside. A hint.
-    lingers: AtomicBool,
     sleepers: Sleepers,
     workers: u32,
     barrier: AdaptiveBarrier,
@@ -132,7 +130,6 @@ impl Idle {
         Idle {
             counts: AtomicU32::new(0),
             is_hushed: AtomicBool::new(false),
-            lingers: AtomicBool::new(false),
             sleepers: Sleepers::new(workers),
             workers: workers as u32,
             barrier: AdaptiveBarrier::new(barrier),
@@ -357,23 +354,6 @@ impl Idle {
 
     pub(super) fn is_spare_expected(&self) -> bool {
         self.counts.load(Ordering::Relaxed) & EXPECTED != 0
-    }
-
-    /// Whether a worker waits for the next call from outside. A hint.
-    pub(super) fn is_anybody_lingering(&self) -> bool {
-        self.lingers.load(Ordering::Relaxed)
-    }
-
-    /// A worker would like to linger. `false`: another does.
-    pub(super) fn begin_to_linger(&self) -> bool {
-        // Relaxed: it is a hint.
-        !self.lingers.load(Ordering::Relaxed) && !self.lingers.swap(true, Ordering::Relaxed)
-    }
-
-    /// It does not any more.
-    pub(super) fn end_to_linger(&self) {
-        // Relaxed: as above.
-        self.lingers.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn is_anybody_searching(&self) -> bool {

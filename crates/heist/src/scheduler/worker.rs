@@ -73,9 +73,6 @@ pub(crate) struct Local {
     turns_pay: Cell<bool>,
     /// Whether its last sleep was a short one, ended by others: then the next may be, too.
     naps: Cell<bool>,
-    /// When it was done with its last job and had nothing else, and whether it was woken soon after that.
-    rests_since: Cell<Clock>,
-    rests_briefly: Cell<bool>,
     /// Whether it counts as searching, if it is not away. Its tick is odd then.
     is_searching: Cell<bool>,
     /// Whether another thread ran on its core the last time that it let others run, as a searcher.
@@ -174,8 +171,6 @@ impl Worker {
                 until_turn: Cell::new(0),
                 turns_pay: Cell::new(false),
                 naps: Cell::new(true),
-                rests_since: Cell::new(Clock::now()),
-                rests_briefly: Cell::new(true),
                 is_searching: Cell::new(false),
                 shares_core: Cell::new(false),
                 is_aside: Cell::new(false),

@@ -41,8 +41,6 @@ pub(super) struct Jobs {
     is_waiting: Cell<bool>,
     /// The worker's tick after the last one that was.
     ended_at: Cell<u32>,
-    /// Whether that one was stolen.
-    was_stolen: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
     /// Whether it has gone on to one more job since its own seat was.
@@ -61,7 +59,6 @@ impl Jobs {
             is_at_one: Cell::new(false),
             is_waiting: Cell::new(false),
             ended_at: Cell::new(0),
-            was_stolen: Cell::new(false),
             is_on_detour: Cell::new(false),
             has_gone_on: Cell::new(false),
         }
@@ -407,7 +404,6 @@ impl Local {
             self.come_back();
         }
         self.jobs.ended_at.set(self.tick.get());
-        self.jobs.was_stolen.set(first.victim().is_some());
     }
 
     /// What it would come to next if it began a new step: another job of its own, or of who had the first one. If its seat is offered, it is so
@@ -444,11 +440,6 @@ impl Local {
     pub(super) fn was_just_at_job(&self) -> bool {
         // One step finds nothing, and its tick is odd from then on.
         self.tick.get().wrapping_sub(self.jobs.ended_at.get()) <= 3
-    }
-
-    /// Whether its last job was stolen.
-    pub(super) fn was_thief(&self) -> bool {
-        self.jobs.was_stolen.get()
     }
 
     /// While it is at a job its seat can be had for tasks; at once if some wait (F3).

@@ -27,16 +27,6 @@ const LONELY_YIELD: Duration = Duration::from_micros(1);
 /// been the last time. Guessed.
 const NAP: Duration = Duration::from_micros(20);
 
-/// So long a worker that comes from a job waits before it lies down, if its last rest was no longer: a caller may call again at once
-/// (who waits, too, in `forkjoin/outside.rs`), and a sleep and a wake-up take as long. Guessed; calls one after the other take 0.6 times the
-/// time (`install_small` of `rayon-bench`).
-///
-/// Thieves waited, too, for who forks again. Parallel regions that are 20 µs apart, `tick`, took 0.99 times the time and 1.01 times the CPU, small trees one after
-/// the other, `tree_skewed_1k`, 0.85 times the time. With 8 µs, for those whose last rest was short, the trees were as fast, but `tick` lost in both.
-const LINGER: Duration = Duration::from_micros(30);
-/// What it calls no longer, as it is told after it was woken, which takes its time. Guessed.
-const BRIEF: Duration = Duration::from_micros(40);
-
 /// A sleep that was none: about what a system call takes. Guessed.
 const BLINK: Duration = Duration::from_micros(3);
 /// So many ticks after it looked at its reactor a worker has looked a moment ago. Guessed.
@@ -116,33 +106,23 @@ impl Local {
         // On a borrowed seat it would wait on a core that others use.
         let waits = is_searching && self.naps.get() && self.takes_jobs();
         let was_at_job = self.was_just_at_job();
-        if was_at_job {
-            self.rests_since.set(Clock::now());
-        }
         let looks = match waits {
             true => LOOKS,
             false if was_at_job => YIELDS,
             false => 0,
         };
-        let idle = &self.scheduler.idle;
-        let lingers = self.begin_to_linger(was_at_job);
-        let goes_on = |look: &u32| *look < looks || lingers && self.is_soon();
-        let finds = (0..).take_while(goes_on).any(|_| {
+        (0..looks).any(|_| {
             if waits {
                 wait_a_moment();
             }
             let has_come = self.scheduler.has_work() || self.remote().has_own();
-            if (was_at_job || idle.is_anybody_lingering()) && !has_come {
-                // Who waits for the job, or would have the next one, or lingers for it, may have no core to run on. (Not after tasks: it would
-                // lose its turn to threads that have none for it. p99 of `echo_tcp_64x64` would be 1.6 ms instead of 0.8.)
+            if was_at_job && !has_come {
+                // The caller that waits for the job may have no core to run on. (Not after tasks:
+                // it would lose its turn to threads that have none for it.)
                 self.give_way();
             }
             has_come
-        });
-        if lingers {
-            idle.end_to_linger();
-        }
-        finds
+        })
     }
 
     /// Lets other threads run.
@@ -170,20 +150,6 @@ impl Local {
         } else {
             away();
         }
-    }
-
-    /// Whether it waits for whoever has called from outside to call again. Only one does: more would have the core that the caller needs.
-    /// Not for a worker to fork again: who was robbed is at work, and may be for long.
-    fn begin_to_linger(&self, was_at_job: bool) -> bool {
-        was_at_job
-            && self.rests_briefly.get()
-            && self.takes_jobs()
-            && !self.was_thief()
-            && self.scheduler.idle.begin_to_linger()
-    }
-
-    fn is_soon(&self) -> bool {
-        Clock::now().since(self.rests_since.get()) < LINGER
     }
 
     /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps
@@ -216,7 +182,6 @@ impl Local {
         let (by_itself, since) = (lying.has_woken_itself, lying.since);
         let now = self.has_slept(lying, by_itself);
         self.naps.set(now.since(since) < NAP);
-        self.rests_briefly.set(now.since(self.rests_since.get()) < BRIEF);
         // Whoever woke this worker has counted it as searching.
         self.is_searching.set(true);
     }
