@@ -39,8 +39,6 @@ pub(super) struct Jobs {
     pub(super) is_at_one: Cell<bool>,
     /// Whether its steps are in the middle of what waits for a job, as on fixed threads.
     is_waiting: Cell<bool>,
-    /// The worker's tick after the last one that was.
-    ended_at: Cell<u32>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
     /// Whether it has gone on to one more job since its own seat was.
@@ -58,7 +56,6 @@ impl Jobs {
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             is_waiting: Cell::new(false),
-            ended_at: Cell::new(0),
             is_on_detour: Cell::new(false),
             has_gone_on: Cell::new(false),
         }
@@ -403,7 +400,6 @@ impl Local {
         if self.is_aside.get() {
             self.come_back();
         }
-        self.jobs.ended_at.set(self.tick.get());
     }
 
     /// What it would come to next if it began a new step: another job of its own, or of who had the first one. If its seat is offered, it is so
@@ -434,12 +430,6 @@ impl Local {
             }
             _ => None,
         }
-    }
-
-    /// Whether it has begun nothing since its last job but to look for something.
-    pub(super) fn was_just_at_job(&self) -> bool {
-        // One step finds nothing, and its tick is odd from then on.
-        self.tick.get().wrapping_sub(self.jobs.ended_at.get()) <= 3
     }
 
     /// While it is at a job its seat can be had for tasks; at once if some wait (F3).

@@ -13,11 +13,6 @@ const LOOKS: u32 = 4;
 /// by `ping_pong` (325 ns, and 413 ns with a third of it; two runs); `spawn_local` hardly cares.
 const SPINS_PER_LOOK: u32 = 48;
 
-/// So often a worker that comes from a job lets other threads run before it lies down, which takes some microseconds. Guessed: one
-/// may be given back at once. Who has called `join` from outside goes on 5 µs sooner. (With one for thieves whose last rest was no shorter than 15 µs, `tick` took 0.995
-/// times the CPU time; but `tick_outside` 1.02 times, and 1.02 times the time: who is woken next finds the core asleep.)
-const YIELDS: u32 = 8;
-
 /// A yield takes less where no other thread wants the core. Chosen by the system's record of who ran when: to another thread and back takes 2 µs, a
 /// yield to nobody a third of one.
 const LONELY_YIELD: Duration = Duration::from_micros(1);
@@ -105,24 +100,16 @@ impl Local {
         let is_searching = self.is_searching.get() && self.has_others();
         // On a borrowed seat it would wait on a core that others use.
         let waits = is_searching && self.naps.get() && self.takes_jobs();
-        let was_at_job = self.was_just_at_job();
-        let looks = match waits {
-            true => LOOKS,
-            false if was_at_job => YIELDS,
-            false => 0,
-        };
-        (0..looks).any(|_| {
-            if waits {
-                wait_a_moment();
+        if !waits {
+            return false;
+        }
+        for _ in 0..LOOKS {
+            wait_a_moment();
+            if self.scheduler.has_work() || self.remote().has_own() {
+                return true;
             }
-            let has_come = self.scheduler.has_work() || self.remote().has_own();
-            if was_at_job && !has_come {
-                // The caller that waits for the job may have no core to run on. (Not after tasks:
-                // it would lose its turn to threads that have none for it.)
-                self.give_way();
-            }
-            has_come
-        })
+        }
+        false
     }
 
     /// Lets other threads run.
