@@ -71,10 +71,6 @@ pub(crate) const IDLE_NO_TARGET_BARRIER: Canary = Canary::new("idle no target ba
 pub(crate) const IDLE_NO_LOOK_FOR_ONESELF: Canary = Canary::new("idle no look for oneself");
 /// A worker that goes to sleep does not look at the inboxes of others that sleep.
 pub(crate) const IDLE_NO_LOOK_FOR_OTHERS: Canary = Canary::new("idle no look for others");
-/// A searcher that goes away does not look once more.
-pub(crate) const IDLE_NO_LOOK_BEFORE_AWAY: Canary = Canary::new("idle no look before away");
-/// A searcher that was away goes on as if it had not been.
-pub(crate) const IDLE_NO_RETURN: Canary = Canary::new("idle no return");
 /// A worker that ends does not wait for a pinned task that is on its way to the inbox.
 pub(crate) const LANE_END_DOES_NOT_WAIT: Canary = Canary::new("lane end does not wait");
 /// A worker that finds its inbox empty says so after it has given the lock back.

@@ -117,7 +117,7 @@ fn wait_at_work(
             // At once: there may be more.
             Some(Step::Ran) => looks = 1,
             Some(_) if looks < LOOKS_AT_WORK => {
-                local.give_way();
+                thread::yield_now();
                 looks += 1;
             }
             Some(_) => {

@@ -318,21 +318,6 @@ impl Idle {
         if before.searching() == 1 { self.wake_one() } else { None }
     }
 
-    /// A searcher is `away`, perhaps for long: others can be woken meanwhile. Then it goes on searching. It does not leave if there is work by
-    /// now: who has submitted that has seen a searcher, perhaps.
-    pub(super) fn while_away(&self, has_work: impl FnOnce() -> bool, away: impl FnOnce()) {
-        // Relaxed: ordered before the look by the barrier, which pairs with the light one in is_anybody_free().
-        let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::Relaxed));
-        debug_assert!(before.searching() > 0);
-        let may_leave = || self.barrier.heavy() && !has_work();
-        if canary::IDLE_NO_LOOK_BEFORE_AWAY.sings() || may_leave() {
-            away();
-        }
-        if !canary::IDLE_NO_RETURN.sings() {
-            self.join_search();
-        }
-    }
-
     /// Who does not search any more makes sure that it sees what was published while it did: the submitters relied on it.
     /// `false` if that is not to be had.
     #[must_use = "if it is not to be had, act as if something had come"]
@@ -357,12 +342,7 @@ impl Idle {
     }
 
     pub(super) fn is_anybody_searching(&self) -> bool {
-        self.searching() > 0
-    }
-
-    /// How many search.
-    pub(super) fn searching(&self) -> u32 {
-        Counts(self.counts.load(Ordering::Relaxed)).searching()
+        Counts(self.counts.load(Ordering::Relaxed)).searching() > 0
     }
 
     /// A searcher has found something, in a runtime in which nobody can take what is another's.

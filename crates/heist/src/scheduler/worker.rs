@@ -75,8 +75,6 @@ pub(crate) struct Local {
     naps: Cell<bool>,
     /// Whether it counts as searching, if it is not away. Its tick is odd then.
     is_searching: Cell<bool>,
-    /// Whether another thread ran on its core the last time that it let others run, as a searcher.
-    shares_core: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
     is_aside: Cell<bool>,
     core: RefCell<Core>,
@@ -172,7 +170,6 @@ impl Worker {
                 turns_pay: Cell::new(false),
                 naps: Cell::new(true),
                 is_searching: Cell::new(false),
-                shares_core: Cell::new(false),
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
                 jobs: Jobs::new(queues.jobs),

@@ -70,11 +70,7 @@ impl Scene {
 
     /// Works until it has taken one task.
     fn work(&self, index: usize) {
-        self.work_on(index, false);
-    }
-
-    /// The same for who searches, perhaps.
-    fn work_on(&self, index: usize, mut is_searching: bool) {
+        let mut is_searching = false;
         loop {
             if self.take() {
                 if is_searching {
@@ -125,66 +121,6 @@ fn loom_i2_the_last_searcher_wakes_another() {
         scene.submit();
         workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
-}
-
-/// The same, and the first of them searches, and is away for a moment: what is submitted meanwhile is left to the other, what was
-/// before to the searcher.
-fn a_searcher_is_away() {
-    let scene = Scene::new(2);
-    assert!(scene.idle.start_search());
-    let searcher = thread::spawn(move || {
-        scene.idle.while_away(|| scene.has_work(), thread::yield_now);
-        scene.work_on(0, true);
-    });
-    let other = thread::spawn(move || scene.work(1));
-    scene.submit();
-    scene.submit();
-    searcher.join().unwrap();
-    other.join().unwrap();
-}
-
-#[test]
-fn loom_i2_a_searcher_that_was_away_wakes_another() {
-    two_preemptions().check(a_searcher_is_away);
-}
-
-#[test]
-#[should_panic(expected = "searching() > 0")]
-fn loom_canary_no_return() {
-    canary::IDLE_NO_RETURN.model_with(&two_preemptions(), a_searcher_is_away);
-}
-
-/// A searcher goes away until somebody else has done what is submitted; the other worker sleeps. Either that one is woken for it, or the
-/// searcher sees it and stays.
-fn a_searcher_is_away_for_long() {
-    let scene = Scene::new(2);
-    assert!(scene.idle.start_search());
-    assert_eq!(scene.idle.sleep(1, false, || false, || false), None);
-    let searcher = thread::spawn(move || {
-        scene.idle.while_away(|| scene.has_work(), || scene.parkers[0].park());
-        scene.take();
-        scene.unpark(scene.idle.stop_search());
-    });
-    let sleeper = thread::spawn(move || {
-        scene.parkers[1].park();
-        scene.take();
-        scene.parkers[0].unpark();
-    });
-    scene.submit();
-    searcher.join().unwrap();
-    sleeper.join().unwrap();
-    assert!(!scene.has_work());
-}
-
-#[test]
-fn loom_i1_nobody_waits_for_a_searcher_that_is_away() {
-    two_preemptions().check(a_searcher_is_away_for_long);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn loom_canary_no_look_before_away() {
-    canary::IDLE_NO_LOOK_BEFORE_AWAY.model_with(&two_preemptions(), a_searcher_is_away_for_long);
 }
 
 /// The runtime goes down while a worker goes to sleep, and another has left as a searcher.

@@ -13,10 +13,6 @@ const LOOKS: u32 = 4;
 /// by `ping_pong` (325 ns, and 413 ns with a third of it; two runs); `spawn_local` hardly cares.
 const SPINS_PER_LOOK: u32 = 48;
 
-/// A yield takes less where no other thread wants the core. Chosen by the system's record of who ran when: to another thread and back takes 2 µs, a
-/// yield to nobody a third of one.
-const LONELY_YIELD: Duration = Duration::from_micros(1);
-
 /// A worker that others have woken from a sleep no longer than that waits for a moment before the next: what
 /// they have for it then may come sooner than sleep. Else the wait would be for nothing, as it would have
 /// been the last time. Guessed.
@@ -110,33 +106,6 @@ impl Local {
             }
         }
         false
-    }
-
-    /// Lets other threads run.
-    pub(crate) fn give_way(&self) {
-        if !self.is_searching.get() {
-            return std::thread::yield_now();
-        }
-        self.count_on_others(|| {
-            let before = Clock::now();
-            std::thread::yield_now();
-            self.shares_core.set(Clock::now().since(before) > LONELY_YIELD);
-        });
-    }
-
-    /// Who shares its core may be `away` for as long as the others on it please, and while it counts as searching nobody is woken: so it
-    /// does not, if somebody sleeps who could come in its place. Unless what it stole the last times was too small: then nobody should. Nor where
-    /// a sleep costs a call, and so would this: there they are rare.
-    pub(super) fn count_on_others(&self, away: impl FnOnce()) {
-        let (shared, idle) = (&self.scheduler, &self.scheduler.idle);
-        let may_leave = self.shares_core.get() && !self.is_backing_off();
-        if may_leave && idle.is_any_idle() && !idle.is_sleep_dear() {
-            idle.while_away(|| shared.has_work(), away);
-            // Meanwhile those at jobs may have found that nobody is free.
-            shared.nudge();
-        } else {
-            away();
-        }
     }
 
     /// All of going to sleep but the sleep. `None`: there is something to do after all, perhaps

@@ -84,11 +84,6 @@ impl Local {
         true
     }
 
-    /// Whether the last thefts did not pay.
-    pub(in crate::scheduler::worker) fn is_backing_off(&self) -> bool {
-        self.jobs.backoff.pause.get() > 0
-    }
-
     /// [`back_off`](Self::back_off) for a worker that is about to search. A worker that waits for a job has done so
     /// before; others count on a searcher; and a worker that takes no jobs steals none.
     pub(in crate::scheduler::worker) fn back_off_from_search(&self) -> bool {
