@@ -69,8 +69,6 @@ pub(crate) struct Local {
     tick: Cell<u32>,
     /// After so many more ticks it looks at its reactor.
     until_turn: Cell<u32>,
-    /// Whether a look at its reactor when it had nothing to do would have brought something the last time.
-    turns_pay: Cell<bool>,
     /// Whether its last sleep was a short one, ended by others: then the next may be, too.
     naps: Cell<bool>,
     /// Whether it counts as searching, if it is not away. Its tick is odd then.
@@ -167,7 +165,6 @@ impl Worker {
                 thread: Cell::new(0),
                 tick: Cell::new(1),
                 until_turn: Cell::new(0),
-                turns_pay: Cell::new(false),
                 naps: Cell::new(true),
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),

@@ -18,11 +18,6 @@ const SPINS_PER_LOOK: u32 = 48;
 /// been the last time. Guessed.
 const NAP: Duration = Duration::from_micros(20);
 
-/// A sleep that was none: about what a system call takes. Guessed.
-const BLINK: Duration = Duration::from_micros(3);
-/// So many ticks after it looked at its reactor a worker has looked a moment ago. Guessed.
-const SOON: u32 = 8;
-
 /// After so long without a turn a worker looks at a reactor that is not its own. In the design it is 1 ms, and
 /// for idle workers. But a busy machine may let a worker wait some ms for a core, with all its sockets: so busy
 /// workers look too, and as often as it does not show in the rate. Chosen by p99 of `echo_tcp_64x64` (1.1 ms; 1.9
@@ -84,9 +79,7 @@ impl Local {
             return self.get_up(lying);
         }
         self.seat().stir();
-        // What was there almost at once could have been had without lying down.
-        let since = lying.since;
-        self.turns_pay.set(self.has_slept(lying, true).since(since) < BLINK);
+        self.has_slept(lying, true);
         self.naps.set(false);
         self.get_up_again();
     }
@@ -186,17 +179,11 @@ impl Local {
         }
     }
 
-    /// It has nothing of its own: looks at its reactor without waiting, and at one that another should have looked
-    /// at; whether that has woken anybody (W1). Not if it did so a moment ago, and the last such look was for
-    /// nothing: it is about to look in its sleep.
+    /// Has run out of tasks and jobs of its own: polls its reactor, and one that another worker
+    /// should have polled. Returns whether that has woken a task (W1). A searcher does not: it has
+    /// just slept in its reactor, or will do so next.
     pub(super) fn turn_reactor_when_dry(&self) -> bool {
-        let ticks = self.core.borrow().pace.interval().saturating_sub(self.until_turn.get());
-        if self.is_searching.get() || ticks < SOON && !self.turns_pay.get() {
-            return false;
-        }
-        let pays = self.turn_reactor() | self.turn_a_stale_reactor();
-        self.turns_pay.set(pays);
-        pays
+        !self.is_searching.get() && (self.turn_reactor() | self.turn_a_stale_reactor())
     }
 
     /// Looks at its reactor without waiting; whether that has woken anybody.
