@@ -41,8 +41,6 @@ pub(super) struct Jobs {
     is_waiting: Cell<bool>,
     /// Whether it runs one in the middle of another that has nothing to do with it.
     is_on_detour: Cell<bool>,
-    /// Whether it has gone on to one more job since its own seat was.
-    pub(super) has_gone_on: Cell<bool>,
 }
 
 impl Jobs {
@@ -57,7 +55,6 @@ impl Jobs {
             is_at_one: Cell::new(false),
             is_waiting: Cell::new(false),
             is_on_detour: Cell::new(false),
-            has_gone_on: Cell::new(false),
         }
     }
 }

@@ -123,7 +123,6 @@ impl Local {
     pub(super) fn come_home(&self) -> bool {
         loop {
             match self.sit_again() {
-                Back::Taken if self.step_as_lender() => {}
                 Back::Taken if self.seat().recall() => {
                     // Who sits there may be stuck.
                     self.scheduler.alarm.needed();
@@ -134,21 +133,6 @@ impl Local {
                 Back::Asleep | Back::Busy => return true,
             }
         }
-    }
-
-    /// Its seat is borrowed, for tasks, and another job waits: one more it runs without the seat, as it did the last. Who sits
-    /// there goes on with what it is at, and will have left by then, as a rule. Not if tasks wait here, of which some nobody else can run.
-    pub(super) fn step_as_lender(&self) -> bool {
-        let is_lender = self.seat().lender() == Some(self.index);
-        let has_tasks = || self.has_pinned() || !self.core.borrow().ring.is_empty();
-        if !is_lender || self.jobs.has_gone_on.get() || has_tasks() {
-            return false;
-        }
-        self.next_tick();
-        let found = self.step_job_in_turn();
-        self.rest();
-        self.jobs.has_gone_on.set(found);
-        found
     }
 
     /// Until whoever sits there has left.
@@ -168,7 +152,6 @@ impl Local {
         self.empty_slot();
         let back = self.seat().come_back(self.number());
         if matches!(back, Back::Asleep | Back::Busy) {
-            self.jobs.has_gone_on.set(false);
             self.record(|| EventKind::SeatTaken { seat: self.seat.get() as u16 });
             self.scheduler.attend_reactor(self.seat.get());
         }

@@ -218,7 +218,7 @@ impl Stage {
             return local.sit_down(self.calls.borrow_mut().remove(0));
         }
         let back = local.sit_again();
-        if back == Back::Taken && !self.in_step(index, Local::step_as_lender) {
+        if back == Back::Taken {
             assert!(local.seat().recall(), "nobody leaves meanwhile");
         }
         matches!(back, Back::Asleep | Back::Busy)

@@ -44,35 +44,9 @@ fn is_recalled(stage: &Stage) -> bool {
     stage.scheduler.seats[0].is_recalled()
 }
 
-/// One more job it runs without its seat. It asks for that before the second, and gets it.
+/// It asks for its seat before it runs another job: a task may lie in its ring.
 #[test]
-fn f3_a_lender_runs_one_more_job() {
-    let (stage, calls) = (stage_of_lender(|| ()), Calls::default());
-    (0..2).for_each(|_| calls.call(|| ()));
-    stage.step(0);
-    assert_eq!((calls.count(), is_recalled(&stage)), (1, false));
-    stage.step(0);
-    assert_eq!((calls.count(), is_recalled(&stage)), (1, true));
-    stage.run();
-    assert_eq!(calls.count(), 2);
-}
-
-/// It may do so again when it has sat on its seat meanwhile.
-#[test]
-fn f3_a_lender_runs_one_more_job_each_time() {
-    let (stage, calls) = (stage_of_lender(|| ()), Calls::default());
-    calls.call(|| ());
-    (0..2).for_each(|_| _ = stage.step(0));
-    stage.run();
-    assert_eq!((calls.count(), is_recalled(&stage)), (1, false));
-    let local = &stage.players[0].worker.local;
-    assert_eq!(local.seat_held(), Some(0));
-    assert!(!local.jobs.has_gone_on.get());
-}
-
-/// A task lies in its ring: it asks for its seat at once.
-#[test]
-fn f3_a_lender_with_a_task_runs_no_more_jobs() {
+fn f3_a_lender_asks_for_its_seat_before_the_next_job() {
     let stage = stage_of_lender(|| drop(super::stage().spawn(async {})));
     assert_eq!(stage.ring_len(0), 1);
     let calls = Calls::default();
