@@ -13,19 +13,17 @@ const SEARCHING_BITS: u32 = 16;
 const ONE_SEARCHING: u32 = 1;
 const ONE_IDLE: u32 = 1 << SEARCHING_BITS;
 const SEARCHING_MASK: u32 = ONE_IDLE - 1;
-const EXPECTED: u32 = 1 << 31;
-const IDLE_MASK: u32 = EXPECTED - ONE_IDLE;
 
-/// More workers than the fields can count.
-pub(crate) const MAX_WORKERS: usize = (IDLE_MASK / ONE_IDLE) as usize;
+/// The largest number of workers: half of what a field can count, because a worker may be counted
+/// twice for a moment.
+pub(crate) const MAX_WORKERS: usize = SEARCHING_MASK as usize / 2;
 
 /// How many workers search, and how many are idle.
 ///
 /// | bits | field |
 /// |---|---|
 /// | 0..16 | searching: workers that have nothing of their own and look at others, or are being woken to do so |
-/// | 16..31 | idle: workers that sleep, or are about to, and that nobody is waking |
-/// | 31 | EXPECTED: a spare worker was called, and perhaps has no core to run on |
+/// | 16..32 | idle: workers that sleep, or are about to, and that nobody is waking |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Counts(u32);
 
@@ -35,7 +33,7 @@ impl Counts {
     }
 
     fn idle(self) -> u32 {
-        (self.0 & IDLE_MASK) >> SEARCHING_BITS
+        self.0 >> SEARCHING_BITS
     }
 }
 
@@ -143,8 +141,8 @@ impl Idle {
         if self.is_anybody_free() { self.wake_one() } else { None }
     }
 
-    /// Something was published. Whether anybody sleeps or searches, or was called: if not, nobody has to be woken
-    /// or let through (I1, I4).
+    /// Something was published. Returns whether anybody sleeps or searches: otherwise nobody has
+    /// to be woken (I1, I4).
     #[inline(always)]
     pub(super) fn is_anybody_free(&self) -> bool {
         if !canary::IDLE_NO_LIGHT_BARRIER.sings() {
@@ -323,22 +321,6 @@ impl Idle {
     #[must_use = "if it is not to be had, act as if something had come"]
     pub(super) fn catch_up(&self) -> bool {
         self.barrier.heavy()
-    }
-
-    /// A spare worker is called.
-    pub(super) fn expect_spare(&self) {
-        // Relaxed: it is a hint for those at jobs.
-        self.counts.fetch_or(EXPECTED, Ordering::Relaxed);
-    }
-
-    /// All that were called have come.
-    pub(super) fn expect_nobody(&self) {
-        // Relaxed: as above.
-        self.counts.fetch_and(!EXPECTED, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_spare_expected(&self) -> bool {
-        self.counts.load(Ordering::Relaxed) & EXPECTED != 0
     }
 
     pub(super) fn is_anybody_searching(&self) -> bool {

@@ -50,7 +50,7 @@ impl Shared {
             && self.remotes.all().filter(|remote| remote.jobs.ring()).count() > 0
     }
 
-    /// Somebody searches, or was called. Those at jobs, when they push the next, look for that and lay out what they have.
+    /// Somebody searches. Those at jobs, when they push the next, look for that and lay out what they have.
     pub(super) fn nudge(&self) {
         if self.idle.is_nudge_needed() {
             self.remotes.all().for_each(|remote| remote.jobs.nudge());
@@ -61,11 +61,6 @@ impl Shared {
     pub(super) fn wake_for_job(&self) {
         if let Some(seat) = self.idle.wake_one() {
             self.wake_seat(seat);
-        } else if !self.inject.is_empty() || self.idle.is_spare_expected() && self.has_tasks() {
-            // Tasks wait, and somebody was woken or called for them, who perhaps has no core to run on.
-            std::thread::yield_now();
-        } else if self.idle.is_spare_expected() {
-            self.idle.expect_nobody();
         }
     }
 
@@ -115,8 +110,6 @@ impl Shared {
 
     /// Calls a spare worker for a seat that nobody sits on.
     fn staff(&self, seat: usize) {
-        self.idle.expect_spare();
-        self.nudge();
         match self.call_spare(seat) {
             Ok(()) => {}
             Err(NoThread::AllBusy) => {

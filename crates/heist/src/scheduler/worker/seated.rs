@@ -234,8 +234,6 @@ impl Local {
         let sits = self.scheduler.seats[seat].sit_down(self.number());
         if sits {
             self.seat.set(seat);
-            // If others were called as well, those at jobs let them through as soon as the next one is.
-            self.scheduler.idle.expect_nobody();
             self.scribe.iter().for_each(|scribe| scribe.sit_down(seat as u16));
             self.scheduler.attend_reactor(seat);
             self.is_searching.set(true);
