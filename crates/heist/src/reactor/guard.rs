@@ -82,22 +82,12 @@ impl Reactors {
         if self[seat].post.is_left_behind(&self.barrier) {
             self.watch_sources(seat);
         }
-        self.end_long_vigil();
     }
 
     /// A timer has been added to this reactor.
     pub(super) fn added_timer(&self, seat: usize) {
         if self[seat].post.is_left_behind(&self.barrier) {
             self.watch_timers(seat);
-        }
-        self.end_long_vigil();
-    }
-
-    /// Ends a long sleep of the guard because something was added. Called after a barrier.
-    #[inline]
-    fn end_long_vigil(&self) {
-        if let Some(guard) = self.guard.as_ref().filter(|guard| guard.vigil.is_for_anything()) {
-            guard.poller.wake();
         }
     }
 
@@ -142,19 +132,14 @@ impl Reactors {
     }
 
     /// Sleeps until there is an event for a reactor whose seat is vacant or neglected, until the
-    /// guard is woken, or until `limit` has passed. It may return early. With `is_for_long` it does
-    /// not sleep if there is any source or timer, and wakes up when one is added.
+    /// guard is woken, or until `limit` has passed. It may return early.
     pub(crate) fn stand_guard(
         &self,
         limit: Option<Duration>,
-        is_for_long: bool,
         is_left_alone: impl Fn(usize) -> bool,
     ) {
         let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
-        let has_barrier = guard.vigil.begin(&self.barrier, is_for_long);
-        if is_for_long && self.is_anything_waited_for() {
-            return guard.vigil.end();
-        }
+        let has_barrier = guard.vigil.begin(&self.barrier);
         let limit = if has_barrier { limit } else { Some(limit.map_or(SHORT, |it| it.min(SHORT))) };
         let now = self.clock.now();
         let mut until = limit.map_or(Time::NEVER, |limit| now.plus(limit));
@@ -163,9 +148,7 @@ impl Reactors {
             self.watch_sources(seat);
             until = until.min(self[seat].timers.next());
         }
-        if !is_for_long {
-            guard.vigil.lasts_until(until);
-        }
+        guard.vigil.lasts_until(until);
         let events = &mut *guard.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         _ = guard.poller.wait(events, (until != Time::NEVER).then(|| now.until(until)));
         guard.vigil.end();
@@ -176,12 +159,6 @@ impl Reactors {
         let is_in_use =
             |reactor: &Reactor| reactor.sources.len() > 0 || reactor.timers.next() < Time::NEVER;
         (0..self.len()).any(|seat| is_in_use(&self[seat]))
-    }
-
-    /// Whether the guard sleeps for long, or is about to.
-    #[cfg(all(test, not(loom)))]
-    pub(crate) fn is_guarded_for_long(&self) -> bool {
-        self.guard.as_ref().is_some_and(|guard| guard.vigil.is_long())
     }
 
     /// Ends the guard's current sleep or, if there is none, the next one.

@@ -89,12 +89,6 @@ impl Running {
         self.id.store(0, Ordering::Relaxed);
     }
 
-    /// Whether it has run no task since. By the worker alone.
-    #[inline]
-    pub(super) fn is_clear(&self) -> bool {
-        self.id.load(Ordering::Relaxed) == 0
-    }
-
     /// If the worker has been in one poll for a while. Else it may be of two tasks, one after the
     /// other.
     pub(super) fn get(&self) -> Option<(Id, &'static Location<'static>)> {
@@ -106,11 +100,6 @@ impl Running {
 }
 
 impl Own {
-    /// Whether the worker has something to run.
-    pub(super) fn is_at_work(&self) -> bool {
-        self.tick.load(Ordering::Relaxed) % 2 == 0
-    }
-
     /// Whether the worker has been in one poll since it had this tick.
     pub(super) fn is_stuck_since(&self, tick: u32) -> bool {
         tick % 2 == 0 && self.tick.load(Ordering::Relaxed) == tick

@@ -27,7 +27,7 @@ use crossbeam_utils::CachePadded;
 use heist_deque::Steal;
 use heist_sync::Barrier;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Whether a runtime has worker threads; see
@@ -117,8 +117,6 @@ pub(crate) struct Shared {
     pub(super) jobs: Inbox,
     pub(super) idle: CachePadded<Idle>,
     pub(super) spares: Spares,
-    /// How often a seat was lent: tasks came while all were at jobs. Counts on and on.
-    pub(super) lendings: AtomicU32,
     pub(super) alarm: Alarm,
     /// Whether it was told that no spare worker was to be had.
     pub(super) shortage: log::Once,
@@ -172,7 +170,6 @@ impl Scheduler {
             jobs: Inbox::new(),
             idle: CachePadded::new(Idle::new(config.workers, barrier)),
             spares: Spares::new(),
-            lendings: AtomicU32::new(0),
             alarm: Alarm::new(watches, config.reactors.clone()),
             shortage: log::Once::default(),
             barrier,

@@ -15,28 +15,13 @@ use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
 use crate::task::Notified;
 use crate::trace::{self, EventKind};
-use alarm::Until;
-use std::mem;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use watch::Watch;
 
 /// From one look to the next when somebody may be stuck. From the design; not measured.
 const SHORT: Duration = Duration::from_millis(1);
-/// From being woken by who begins with something to the look: who has just begun cannot be stuck yet, and may need this very core.
-const SOON: Duration = SHORT;
 /// When nobody seems to be. From the design, too.
 const LONG: Duration = Duration::from_millis(10);
-/// When there is nothing but jobs, and those go on. Guessed: looks are rare enough that fewer than 1 in 100 parallel regions of `tick` are met by
-/// one, and a job that blocks is found soon enough.
-const VERY_LONG: Duration = Duration::from_millis(80);
-/// After so many looks of that kind it is believed; after twice as many each time that a job blocks all the same, up to the other. Guessed: who is
-/// wrong is woken, which costs as much as a look. (On a machine that is busy with other tests jobs seldom go on for eight looks.)
-const JOBS_ONLY_LOOKS: u32 = if cfg!(test) { 2 } else { 8 };
-const MAX_JOBS_ONLY_LOOKS: u32 = 1024;
-/// So many ordinary looks a late one at which there is nothing to do counts for. Guessed, as below.
-const LATE_LOOK: u32 = 3;
-
 /// After so many looks at a runtime that has nothing to do it is not looked at any more. Guessed: a
 /// runtime that works every now and then does not wake sysmon each time.
 const QUIET_LOOKS: u32 = 10;
@@ -58,20 +43,6 @@ pub(crate) struct Sysmon {
     watches: Vec<Watch>,
     pause: Duration,
     quiet_looks: u32,
-    patience: Patience,
-}
-
-/// Whether the next look may be late.
-struct Patience {
-    /// At so many looks somebody was at a job that went on, and since the first of them there was nothing else.
-    looks: u32,
-    needed: u32,
-    /// The last look was a late one.
-    is_late: bool,
-    /// Somebody was at a job then: it is looked at again soon, to see whether that goes on.
-    looks_again: bool,
-    /// So often a seat had been lent until the last look: tasks have come beside the jobs.
-    lendings: u32,
 }
 
 /// What a look at everything has found.
@@ -84,10 +55,6 @@ struct Looked {
     does_anybody_move: bool,
     /// Somebody is in a task.
     is_anybody_in_task: bool,
-    /// Somebody is at a job.
-    is_anybody_at_job: bool,
-    /// Somebody has been in one poll or job since the last look, and done nothing to its deque.
-    is_anybody_still: bool,
     does_work_wait: bool,
     /// Something that is no job in somebody's deque. Those are no reason to take the seat of who is at work on
     /// them.
@@ -97,20 +64,7 @@ struct Looked {
 impl Sysmon {
     pub(crate) fn new(scheduler: Scheduler) -> Self {
         let threshold = scheduler.config.stall.threshold;
-        Sysmon {
-            scheduler,
-            threshold,
-            watches: Vec::new(),
-            pause: SHORT,
-            quiet_looks: 0,
-            patience: Patience {
-                looks: 0,
-                needed: JOBS_ONLY_LOOKS,
-                is_late: false,
-                looks_again: false,
-                lendings: 0,
-            },
-        }
+        Sysmon { scheduler, threshold, watches: Vec::new(), pause: SHORT, quiet_looks: 0 }
     }
 
     /// Watches until the runtime goes down, and clears away then.
@@ -120,37 +74,33 @@ impl Sysmon {
             self.rest();
             let looked = self.look(Clock::now());
             self.pace(&looked);
-            self.learn_patience(&looked);
         }
         self.clear_away();
     }
 
     /// A runtime that does nothing is not looked at: it costs nothing (I5).
     fn rest(&mut self) {
-        let shared = &self.scheduler;
-        let is_quiet = || match self.threshold {
-            Some(_) => shared.idle.are_all_idle(),
-            None => {
-                let is_any_unstaffed = || shared.seats.iter().any(|seat| seat.is_unstaffed());
-                let has_reactors = shared.config.reactors.is_some();
-                !is_any_unstaffed()
-                    && !shared.needs_relief()
-                    && (!has_reactors || shared.idle.are_all_idle())
-            }
-        };
-        let weight = if self.patience.is_late { LATE_LOOK } else { 1 };
-        self.quiet_looks = if is_quiet() { self.quiet_looks + weight } else { 0 };
+        self.quiet_looks = if self.is_quiet() { self.quiet_looks + 1 } else { 0 };
         let limit = self.next_report(Clock::now());
-        let may_sleep = || is_quiet() && !shared.is_down();
-        let is_quiet_for_long = self.quiet_looks > QUIET_LOOKS;
-        let sleep = || shared.alarm.sleep(Until::Seats, limit, may_sleep, |_| false);
-        let has_slept = is_quiet_for_long && sleep().is_some();
-        if has_slept {
+        let may_sleep = || self.is_quiet() && !self.scheduler.is_down();
+        if self.quiet_looks > QUIET_LOOKS && self.scheduler.alarm.sleep(limit, may_sleep) {
             self.quiet_looks = 0;
+            // A worker that has just begun cannot be stuck yet, and may need this core.
+            self.doze(SHORT);
+        } else {
+            self.doze(self.pause);
         }
-        if let Some(pause) = self.doze_long() {
-            self.doze(if has_slept { SOON } else { pause });
+    }
+
+    /// Whether there is nothing to watch.
+    fn is_quiet(&self) -> bool {
+        let shared = &self.scheduler;
+        if self.threshold.is_some() {
+            return shared.idle.are_all_idle();
         }
+        let is_any_unstaffed = shared.seats.iter().any(|seat| seat.is_unstaffed());
+        let has_reactors = shared.config.reactors.is_some();
+        !is_any_unstaffed && !shared.needs_relief() && (!has_reactors || shared.idle.are_all_idle())
     }
 
     /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The
@@ -167,42 +117,8 @@ impl Sysmon {
         }
     }
 
-    /// The same for longer, if there is nothing but jobs, and there has not been for a while. Returns how long there still is
-    /// until the next look, if it is not due.
-    fn doze_long(&mut self) -> Option<Duration> {
-        let (since, shared) = (Clock::now(), &self.scheduler);
-        let Patience { looks, needed, looks_again, .. } = self.patience;
-        self.patience.is_late = false;
-        if looks < needed || looks_again {
-            return Some(self.pause);
-        }
-        let limit = Some(VERY_LONG);
-        let is_left_alone = |seat: usize| self.is_left_alone(seat);
-        let may_sleep = || !self.is_anything_but_jobs();
-        let slept = shared.alarm.sleep(Until::Tasks, limit, may_sleep, is_left_alone);
-        let Some(is_rung) = slept else { return Some(self.pause) };
-        self.turn_reactors();
-        self.patience.is_late = Clock::now().since(since) >= VERY_LONG;
-        if !self.patience.is_late {
-            self.patience.looks = 0;
-        }
-        is_rung.then_some(SOON)
-    }
-
     fn is_left_alone(&self, seat: usize) -> bool {
         self.scheduler.seats[seat].leaves_tasks()
-    }
-
-    /// Whether there is, or waits, something that has to be looked at in time.
-    fn is_anything_but_jobs(&self) -> bool {
-        let shared = &self.scheduler;
-        let reactors = shared.config.reactors.as_ref();
-        let is_any_unstaffed = || shared.seats.iter().any(|seat| seat.is_unstaffed());
-        shared.is_anybody_in_task()
-            || self.do_others_wait()
-            || is_any_unstaffed()
-            || reactors.is_some_and(|reactors| reactors.is_anything_waited_for())
-            || self.watches.iter().any(|watch| watch.report.is_some())
     }
 
     /// What they bring is work that waits (L3).
@@ -222,27 +138,6 @@ impl Sysmon {
             (true, false) => LONG,
             (false, _) => (self.pause * 2).min(LONG),
         };
-    }
-
-    /// Whether there is nothing to see but jobs that go on.
-    fn learn_patience(&mut self, looked: &Looked) {
-        // Relaxed: a hint.
-        let lendings = self.scheduler.lendings.load(Ordering::Relaxed);
-        let do_tasks_come = mem::replace(&mut self.patience.lendings, lendings) != lendings;
-        let is_else = do_tasks_come
-            || looked.is_anybody_in_task
-            || looked.is_anybody_still
-            || self.is_anything_but_jobs();
-        let patience = &mut self.patience;
-        if looked.is_anybody_still && (patience.is_late || patience.looks_again) {
-            patience.needed = (patience.needed * 2).min(MAX_JOBS_ONLY_LOOKS);
-        }
-        if is_else {
-            patience.looks = 0;
-        } else if looked.is_anybody_at_job {
-            patience.looks = patience.looks.saturating_add(1);
-        }
-        patience.looks_again = patience.is_late && looked.is_anybody_at_job;
     }
 
     fn look(&mut self, now: Clock) -> Looked {
@@ -307,8 +202,6 @@ impl Sysmon {
         let watch = &self.watches[worker];
         let is_at_job = self.scheduler.seats[seat].is_at_job();
         looked.is_anybody_in_task |= watch.tick() % 2 == 0 && !is_at_job;
-        looked.is_anybody_at_job |= is_at_job;
-        looked.is_anybody_still |= is_stuck && !watch.moves_jobs();
         is_stuck.then_some((seat, worker))
     }
 
@@ -421,12 +314,6 @@ impl Scheduler {
 }
 
 impl Shared {
-    /// Whether anybody may be in a task: it has something to do, and is not known to be at a job.
-    pub(super) fn is_anybody_in_task(&self) -> bool {
-        let is_at_work = |worker: usize| self.remotes[worker].own.is_at_work();
-        self.seats.iter().any(|seat| !seat.is_at_job() && seat.holder().is_some_and(is_at_work))
-    }
-
     /// No spare was to be had for this seat, once: perhaps there is one now.
     pub(super) fn try_to_staff(&self, seat: usize) {
         if self.seats[seat].try_again() {

@@ -6,7 +6,6 @@ use super::shared::{Scheduler, Shared};
 use super::worker;
 use crate::canary;
 use crate::env::log::NoSpare;
-use std::sync::atomic::Ordering;
 
 impl Shared {
     /// Something was made runnable where others can take it.
@@ -68,21 +67,12 @@ impl Shared {
     /// of them (F3). Else somebody will have done with a task soon. What is missed here sysmon finds later.
     #[cold]
     pub(super) fn relieve(&self) {
-        self.lend_seat();
-        // What is missed must not be missed for long. Not before the spare is called: sysmon would get the core first.
-        self.alarm.tasks_begun();
-    }
-
-    fn lend_seat(&self) {
         if !self.seats.iter().all(|seat| seat.leaves_tasks()) {
             return;
         }
         for (seat, borrowed) in self.seats.iter().map(|seat| seat.borrow()).enumerate() {
             match borrowed {
-                Borrowed::ForSpare => {
-                    self.lendings.fetch_add(1, Ordering::Relaxed);
-                    return self.staff(seat);
-                }
+                Borrowed::ForSpare => return self.staff(seat),
                 Borrowed::ForHome => return,
                 Borrowed::No => {}
             }
@@ -133,7 +123,7 @@ impl Shared {
                 next = self.idle.stop_search();
             }
         }
-        // As in relieve().
+        // Last: sysmon would get the core before the worker that was woken.
         self.alarm.seat_woken();
     }
 

@@ -346,9 +346,6 @@ impl Local {
     ) {
         let counters = &self.counters;
         let running = &self.remote().own.running;
-        if running.is_clear() {
-            self.scheduler.alarm.tasks_begun();
-        }
         running.set(&task);
         let ran = self.run_watched(task, source, scheduler);
         if self.is_aside.get() {

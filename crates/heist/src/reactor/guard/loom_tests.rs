@@ -146,44 +146,6 @@ fn loom_canary_no_second_look() {
     canary::GUARD_NO_SECOND_LOOK.model(taken_and_lost);
 }
 
-/// The guard goes to sleep for long while something is added where somebody sits.
-fn a_source_in_a_long_vigil() {
-    let scene = Scene::new();
-    let guard = thread::spawn(move || {
-        loop {
-            assert!(scene.vigil.begin(&scene.barrier, true));
-            if scene.has_source.load(Ordering::Relaxed) {
-                return;
-            }
-            scene.bell.park();
-            scene.vigil.end();
-        }
-    });
-    scene.has_source.store(true, Ordering::Relaxed);
-    assert!(!scene.post.is_left_behind(&scene.barrier), "somebody sits there");
-    if scene.vigil.is_for_anything() {
-        scene.bell.unpark();
-    }
-    guard.join().unwrap();
-}
-
-#[test]
-fn loom_l3_a_long_vigil_ends_for_anything() {
-    loom::model(a_source_in_a_long_vigil);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn loom_canary_long_vigil_no_light_barrier() {
-    canary::GUARD_NO_LIGHT_BARRIER.model(a_source_in_a_long_vigil);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn loom_canary_long_vigil_no_heavy_barrier() {
-    canary::GUARD_NO_HEAVY_BARRIER.model(a_source_in_a_long_vigil);
-}
-
 /// The guard goes to sleep while a seat is left that has a timer, or while a timer is added to one
 /// that was.
 fn a_timer_where_nobody_sits(is_added: bool) {
@@ -196,7 +158,7 @@ fn a_timer_where_nobody_sits(is_added: bool) {
     }
     let guard = thread::spawn(move || {
         loop {
-            assert!(scene.vigil.begin(&scene.barrier, false));
+            assert!(scene.vigil.begin(&scene.barrier));
             if scene.post.is_left() && scene.timer.load(Ordering::Relaxed) == soon {
                 return;
             }

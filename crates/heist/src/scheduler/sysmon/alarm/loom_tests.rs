@@ -1,6 +1,6 @@
 //! How sysmon sleeps, in every interleaving that loom can find (I5, L2).
 
-use super::{Alarm, Until};
+use super::Alarm;
 use crate::canary;
 use heist_sync::{AtomicUsize, Ordering};
 use loom::thread;
@@ -15,8 +15,7 @@ fn a_seat_is_woken() {
     });
     while idle.load(Ordering::Relaxed) == 1 {
         let are_all_idle = || idle.load(Ordering::Relaxed) == 1;
-        // If it has slept it knows why it does not any more.
-        assert_ne!(alarm.sleep(Until::Seats, None, are_all_idle, |_| false), Some(false));
+        alarm.sleep(None, are_all_idle);
     }
     waker.join().unwrap();
 }
@@ -36,38 +35,4 @@ fn loom_canary_no_light_barrier() {
 #[should_panic(expected = "deadlock")]
 fn loom_canary_no_heavy_barrier() {
     canary::ALARM_NO_HEAVY_BARRIER.model(a_seat_is_woken);
-}
-
-/// Sysmon goes to sleep for long while a worker begins with tasks.
-fn tasks_are_begun() {
-    let alarm: &'static Alarm = Box::leak(Box::new(Alarm::new(true, None)));
-    let tick: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(1)));
-    let worker = thread::spawn(move || {
-        // To find something it is woken, perhaps: for that sysmon does not get up.
-        alarm.seat_woken();
-        tick.store(2, Ordering::Relaxed);
-        alarm.tasks_begun();
-    });
-    let is_nobody_in_task = || tick.load(Ordering::Relaxed) == 1;
-    while is_nobody_in_task() {
-        assert_ne!(alarm.sleep(Until::Tasks, None, is_nobody_in_task, |_| false), Some(false));
-    }
-    worker.join().unwrap();
-}
-
-#[test]
-fn loom_l2_sysmon_wakes_with_the_first_task() {
-    loom::model(tasks_are_begun);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn loom_canary_tasks_no_light_barrier() {
-    canary::ALARM_NO_LIGHT_BARRIER.model(tasks_are_begun);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn loom_canary_tasks_no_heavy_barrier() {
-    canary::ALARM_NO_HEAVY_BARRIER.model(tasks_are_begun);
 }

@@ -142,9 +142,6 @@ impl Local {
             self.found();
             if self.jobs.is_at_one.get() {
                 self.offer_seat();
-            } else {
-                // It is in the middle of a poll.
-                self.scheduler.alarm.tasks_begun();
             }
         }
         found

@@ -138,15 +138,7 @@ fn act(stage: &Stage) {
         0 => rob_somebody(stage),
         1 => step_aside(stage),
         2..6 => jobs::act(stage),
-        6 => look_away(stage),
         _ => {}
-    }
-}
-
-/// L2: sysmon is patient while nobody is in a task.
-fn look_away(stage: &Stage) {
-    if !stage.scheduler.is_anybody_in_task() {
-        stage.scheduler.alarm.set_for_tasks();
     }
 }
 
@@ -267,12 +259,6 @@ fn check(stage: &Stage) {
         in_polls.iter().all(|index| !stage.is_searching(*index)),
         "who runs is no searcher (I2)"
     );
-    let is_in_task = |index: &usize| {
-        let local = &stage.players[*index].worker.local;
-        local.seat_held().is_some() && !local.remote().own.running.is_clear()
-    };
-    let is_patient = stage.scheduler.alarm.is_for_tasks();
-    assert!(!is_patient || !in_polls.iter().any(is_in_task), "sysmon does not know of a poll (L2)");
     let jobs = jobs::waiting(stage);
     if in_rings + injected + jobs > 0 && idle > 0 {
         assert!(searching > 0, "there is work, {idle} sleep, and nobody comes (I1)");
