@@ -26,10 +26,6 @@ const LONG: Duration = Duration::from_millis(10);
 /// runtime that works every now and then does not wake sysmon each time.
 const QUIET_LOOKS: u32 = 10;
 
-/// A worker that burns CPU, and whose jobs are as many as so many looks before, has left them alone. Guessed: the deque
-/// of one that forks and joins has another length nearly each time.
-const STILL_LOOKS: u32 = 8;
-
 /// Who burns CPU in a job may do so for that much longer than one in a task. Guessed: a job that does not end must not keep all
 /// others from running for ever.
 const JOB_PATIENCE: u32 = 10;
@@ -183,9 +179,8 @@ impl Sysmon {
         let (remote, watch) = (&self.scheduler.remotes[worker], &mut self.watches[worker]);
         let is_stuck = watch.is_stuck(remote, now);
         let is_busy = watch.tick() % 2 == 0;
-        let mut is_in_vain =
-            || watch.leaves_jobs(STILL_LOOKS) || watch.activity(remote, now) == Activity::Blocked;
-        is_busy && !(is_stuck && is_in_vain())
+        let leaves_jobs = !remote.jobs.is_empty() && watch.leaves_jobs_for(now) >= LONG;
+        is_busy && !(is_stuck && (leaves_jobs || watch.activity(remote, now) == Activity::Blocked))
     }
 
     fn do_others_wait(&self) -> bool {
@@ -235,8 +230,8 @@ impl Sysmon {
     ) {
         let shared = &self.scheduler;
         let (remote, watch) = (&shared.remotes[worker], &mut self.watches[worker]);
-        // Jobs may wait for other jobs that burn CPU: more threads would not make them any faster. Tasks do not
-        // wait for jobs, see relieve().
+        // One more thread would not make jobs faster that wait for others that burn CPU. Tasks do
+        // not wait for jobs, see relieve().
         let is_recalled = shared.seats[seat].is_recalled();
         let is_patient = shared.seats[seat].is_at_job() && !is_recalled;
         let patience = if is_patient { JOB_PATIENCE } else { 1 };
@@ -244,13 +239,16 @@ impl Sysmon {
         looked.is_anybody_suspect |= !is_over && !is_patient;
         let has_task = remote.own.lifo.has_task();
         let only_jobs_wait = !has_task && !looked.do_others_wait;
-        if only_jobs_wait && (!looked.does_work_wait || watch.moves_jobs()) {
-            // Nothing waits for it, or it is at work on what does. What its thread does is told by files, at the price of many looks.
+        let still = watch.leaves_jobs_for(now);
+        if only_jobs_wait && (!looked.does_work_wait || still.is_zero()) {
+            // Nothing waits for it, or it is at work on what does. What its thread does is read
+            // from files, which costs as much as many looks.
             return;
         }
         let activity = watch.activity(remote, now);
         let is_blocked = activity == Activity::Blocked;
-        if only_jobs_wait && !is_blocked && !watch.leaves_jobs(STILL_LOOKS) {
+        let leaves_jobs = !remote.jobs.is_empty() && still >= threshold.saturating_mul(patience);
+        if only_jobs_wait && !is_blocked && !leaves_jobs {
             return;
         }
         if has_task && (is_blocked || is_over) {

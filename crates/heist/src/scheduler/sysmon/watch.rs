@@ -15,12 +15,10 @@ pub(super) struct Watch {
     usage: Option<(Usage, Clock)>,
     /// How many tasks its ring had at the last look, and before.
     queued: [usize; 2],
-    /// How many jobs its deque had at the last look, and at how many looks in a row it had the same.
-    jobs: usize,
-    still_looks: u32,
-    /// Where its deque ended at the last look, and whether that was elsewhere at the one before. Thieves do not change it.
+    /// Where its deque ended at the last look, which thieves do not change.
     jobs_end: u64,
-    moves_jobs: bool,
+    /// When it was first seen to end there.
+    jobs_since: Option<Clock>,
     /// What there is to be said about this poll.
     pub(super) report: Option<StallReport>,
     /// Whether it has been said.
@@ -36,12 +34,10 @@ impl Watch {
             *self = Watch { tick, since: Some(now), ..Watch::default() };
         }
         self.queued = [remote.stealer.len(), self.queued[0]];
-        let jobs = remote.jobs.len();
-        self.still_looks = if is_stuck && jobs == self.jobs { self.still_looks + 1 } else { 0 };
-        self.jobs = jobs;
         let end = remote.jobs.mark().position();
-        self.moves_jobs = is_stuck && end != self.jobs_end;
-        self.jobs_end = end;
+        if !is_stuck || end != self.jobs_end {
+            (self.jobs_end, self.jobs_since) = (end, Some(now));
+        }
         is_stuck
     }
 
@@ -65,14 +61,9 @@ impl Watch {
         now > 0 && now >= before
     }
 
-    /// Whether it has pushed or popped jobs since the last look: then it is at work on them.
-    pub(super) fn moves_jobs(&self) -> bool {
-        self.moves_jobs
-    }
-
-    /// Whether it has jobs, and their number has not changed for so many looks: then it is hardly at work on them.
-    pub(super) fn leaves_jobs(&self, looks: u32) -> bool {
-        self.jobs > 0 && self.still_looks >= looks
+    /// How long it has neither pushed nor popped a job, at least, nor begun another poll or job.
+    pub(super) fn leaves_jobs_for(&self, now: Clock) -> Duration {
+        self.jobs_since.map_or(Duration::ZERO, |since| now.since(since))
     }
 
     /// What its thread does, since it was asked for the last time.
