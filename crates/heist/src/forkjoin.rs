@@ -6,6 +6,7 @@
 //! | `join` | two closures |
 //! | `latch` | whether a job has ended, and who waits for that |
 //! | `frame` | a job in the frame of who waits for it |
+//! | `deque_view` | what all of them do with a worker's deque |
 //! | `heap` | a job in a block of its own |
 //! | `scope`, `tally`, `count` | any number of closures, and how they are counted |
 //! | `job_handle` | a closure that may outlive its spawner, awaited or waited for |
@@ -17,6 +18,7 @@
 
 mod broadcast;
 mod count;
+mod deque_view;
 mod frame;
 mod heap;
 mod job_handle;

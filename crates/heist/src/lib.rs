@@ -74,6 +74,7 @@ pub mod fs;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 pub mod io;
+mod memory;
 mod metrics;
 pub mod net;
 pub mod par;

@@ -11,7 +11,6 @@
 //! | `sysmon` | the thread that finds out who is stuck |
 //! | `inject` | the shared queue |
 //! | `jobs` | jobs, and the queue for those from outside |
-//! | `arena` | memory for jobs that wait |
 //! | `pace` | how often a worker looks at the shared queue |
 //! | `idle` | who sleeps, who searches, who is woken |
 //! | `wake` | who is woken for what has come |
@@ -26,7 +25,6 @@
 //! | `metrics` | the sums of what is counted here and there |
 //! | `trace` | what is recorded here and there, and whose |
 
-mod arena;
 pub(crate) mod blocking;
 mod closing;
 mod identity;
@@ -52,17 +50,16 @@ mod waiting;
 mod wake;
 mod worker;
 
-pub(crate) use arena::Arena;
 pub use identity::Id;
 pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
-pub(crate) use jobs::{Header, How, Job, OfScope, Origin};
+pub(crate) use jobs::{Header, How, Job, OfScope, Origin, idle_job};
 pub use metrics::WorkerState;
 pub(crate) use refused::one_after_the_other;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
-    Aside, Driven, Hand, Local, Step, Worker, answer_call_aside, hand_here, here, outside,
-    step_aside, try_submit, waiter_aside, with_here, with_here_or_aside, worker_index,
+    Aside, Driven, Local, Step, Worker, answer_call_aside, deque_here, here, outside, step_aside,
+    try_submit, waiter_aside, with_here, with_here_or_aside, worker_index,
 };

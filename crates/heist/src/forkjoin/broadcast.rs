@@ -162,7 +162,8 @@ where
     let part = |index| Part::new(f, index, workers, waiter.clone());
     let parts: Vec<_> = (0..workers).map(part).collect();
     let has_threads = handle.runtime_flavor() == RuntimeFlavor::MultiThread;
-    let mine = local.and_then(Local::number_for_calls);
+    // A spare worker has no part.
+    let mine = local.map(Local::index).filter(|index| *index < workers);
     for part in parts.iter().filter(|part| has_threads && mine != Some(part.index)) {
         // SAFETY: (J2) the frame is not left before all that were called have set their latches.
         let call = unsafe { Job::new(NonNull::from(part).cast()) };

@@ -1,5 +1,6 @@
 //! A job in the frame of who waits for it.
 
+use super::deque_view::hold_place;
 use super::join::FnContext;
 use super::latch::Latch;
 use crate::scheduler::{Header, How, Job, Local, Origin};
@@ -80,17 +81,20 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
         // Its own worker runs it in the middle of the first closure, perhaps.
         let victim = match origin {
             Origin::Stolen(victim) => victim,
-            Origin::Here => thief.number_of_all(),
+            Origin::Here => {
+                hold_place(thief);
+                thief.index()
+            }
         };
         // SAFETY: (J2) the frame stays until the latch is set; the job begins with its head, and that with the header.
         let job = unsafe { header.cast::<Self>().as_ref() };
-        job.head.latch.begin(thief.number_of_all());
+        job.head.latch.begin(thief.index());
         // SAFETY: (J1) this was the one right to run it.
         let closure = unsafe { job.closure.take() };
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(FnContext::new(true))));
         // SAFETY: (J2) nobody reads it before the latch is set.
         unsafe { job.outcome.put(outcome) };
-        job.head.latch.set(|| thief.wake_waiter(victim));
+        job.head.latch.set(|| thief.scheduler().wake_waiter(victim));
     }
 }
 

@@ -1,8 +1,8 @@
 //! A job in a block of its own.
 
 use crate::env::quietly;
-use crate::scheduler::{Arena, Header, How, Job, Local, OfScope, Origin};
-use crate::task::memory;
+use crate::memory::{self, Arena};
+use crate::scheduler::{Header, How, Job, Local, OfScope, Origin};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 

@@ -1,5 +1,6 @@
 //! Jobs that may outlive their spawner, and the handles to wait for them.
 
+use super::deque_view;
 use super::heap::{self, Work};
 use super::wait::{make_detour, wait_until};
 use super::waiter::Waiter;
@@ -91,7 +92,7 @@ where
     T: Send + 'static,
 {
     let (job, join) = new(f, spawned_at);
-    let mark = local.mark_jobs();
+    let mark = deque_view::mark(local);
     local.push_job(job);
     JobHandle { join: Some(join), spawner: ptr::from_ref(local), mark: Some(mark) }
 }
@@ -192,12 +193,12 @@ impl<T> JobHandle<T> {
                     return output;
                 }
                 let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
-                let own = || mark.and_then(|mark| local.pop_job_since(mark));
+                let own = || mark.and_then(|mark| deque_view::pop_since(local, mark));
                 let is_over = || join.is_finished();
                 // Until it is over, or there is nothing more: it would sleep on the rest.
                 let go_on_alone = || {
                     while let Some((job, origin)) =
-                        (!is_over()).then(|| local.find_job_alone(mark)).flatten()
+                        (!is_over()).then(|| deque_view::find_alone(local, mark)).flatten()
                     {
                         make_detour(local, job, origin);
                     }
@@ -206,7 +207,7 @@ impl<T> JobHandle<T> {
                 let (number, is_first) = (join.id().number().get(), Cell::new(true));
                 let aside = |is_last_look| {
                     let looks = is_first.replace(false) || is_last_look;
-                    local.take_left_job(looks, |job| job.is_of_task(number))
+                    local.scheduler().take_left_job(looks, |job| job.is_of_task(number))
                 };
                 let help = |is_last_look| {
                     let own = own().map(|job| (job, Origin::Here));

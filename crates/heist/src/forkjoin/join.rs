@@ -1,11 +1,12 @@
 //! `join`: two closures that may run in parallel.
 
+use super::deque_view::DequeView;
 use super::frame::{Head, StackJob};
 use super::outside::on_worker;
 use super::wait::{leapfrog, put_aside, wait};
 use crate::env::{quietly, resume_without};
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
-use crate::scheduler::{Hand, Job, Origin, hand_here, here, with_here};
+use crate::scheduler::{Job, Origin, here, with_here};
 use heist_deque::deque::Pushed;
 use std::any::Any;
 use std::fmt;
@@ -109,7 +110,7 @@ where
     RB: Send,
 {
     // SAFETY: (W10) of this thread.
-    unsafe { join_here(hand_here(), a, b, false) }
+    unsafe { join_here(DequeView::here(), a, b, false) }
 }
 
 /// On a worker of this runtime.
@@ -123,7 +124,7 @@ where
     with_here(|local| match local {
         // SAFETY: (W10) of this thread.
         Some(local) if local.is_of(handle.scheduler()) => unsafe {
-            join_here(local.hand(), a, b, false)
+            join_here(DequeView::of(local), a, b, false)
         },
         _ => join_outside(handle, a, b),
     })
@@ -140,7 +141,7 @@ where
 {
     on_worker(handle, |local| match local {
         // SAFETY: (W10) of this thread.
-        Some(local) => unsafe { join_here(local.hand(), a, b, true) },
+        Some(local) => unsafe { join_here(DequeView::of(local), a, b, true) },
         None if handle.runtime_flavor() == RuntimeFlavor::CurrentThread => {
             one_after_the_other(a, b)
         }
@@ -152,9 +153,9 @@ where
 /// `has_moved`: the caller was on another thread.
 ///
 /// # Safety
-/// It is the hand of this thread's worker, or [`Hand::NONE`] if there is none.
+/// It is the deque of this thread's worker, if there is one.
 #[inline(always)]
-unsafe fn join_here<A, B, RA, RB>(hand: Hand, a: A, b: B, has_moved: bool) -> (RA, RB)
+unsafe fn join_here<A, B, RA, RB>(deque: DequeView, a: A, b: B, has_moved: bool) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -162,14 +163,14 @@ where
     RB: Send,
 {
     // SAFETY: (W10) passed on to the caller.
-    let mark = unsafe { hand.mark_jobs() };
+    let mark = unsafe { deque.mark() };
     let b = StackJob::new(mark, b);
     // SAFETY: (J2) until one of the two has happened in join_pushed(), or it has come back from the push, this frame is not left: nothing in between unwinds.
     let job = unsafe { b.offer() };
     // From here on others can take it (J5).
     // SAFETY: (W10) passed on to the caller; the mark is of just now.
-    match unsafe { hand.push_job(mark, job) } {
-        Pushed::Calmly => join_pushed(hand, &b, a, has_moved),
+    match unsafe { deque.push(mark, job) } {
+        Pushed::Calmly => join_pushed(deque, &b, a, has_moved),
         pushed => join_noted(a, &b, pushed, has_moved),
     }
 }
@@ -201,7 +202,7 @@ where
         }
     });
     if is_pushed {
-        return join_pushed(hand_here(), b, a, has_moved);
+        return join_pushed(DequeView::here(), b, a, has_moved);
     }
     // SAFETY: (J1) it has come back from the push: nobody else has it.
     let b = unsafe { b.take() };
@@ -212,7 +213,12 @@ where
 /// is kept over a call is saved by each function that is called, also where there is nothing to join any more. (The first closure's result needs one
 /// all the same, when the hand does not any more.)
 #[inline(always)]
-fn join_pushed<A, B, RA, RB>(hand: Hand, b: &StackJob<B, RB>, a: A, has_moved: bool) -> (RA, RB)
+fn join_pushed<A, B, RA, RB>(
+    deque: DequeView,
+    b: &StackJob<B, RB>,
+    a: A,
+    has_moved: bool,
+) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -224,7 +230,7 @@ where
         Err(panic) => end_and_resume(b, has_moved, panic),
     };
     // SAFETY: (W10) the worker that has pushed the job is here again, as the closure has returned.
-    let is_back = unsafe { hand.take_job_back(b.head.latch.mark()) };
+    let is_back = unsafe { deque.take_back(b.head.latch.mark()) };
     if is_back || take_back_or_wait(&b.head) {
         // SAFETY: (J1) taken back, so nobody else has it.
         let b = unsafe { b.take() };

@@ -1,5 +1,6 @@
 //! Fork-join on a given runtime: the methods of `Handle`.
 
+use super::deque_view::take_own;
 use super::heap::{self, Detached};
 use super::job_handle::{JobHandle, spawn_job_on};
 use super::join::{FnContext, join_on};
@@ -24,7 +25,7 @@ use crate::scheduler::{Local, Origin, with_here};
 ///
 /// Panics if the global runtime is needed and cannot be started.
 pub fn current_num_workers() -> usize {
-    let here = with_here(|local| local.map(Local::num_workers));
+    let here = with_here(|local| local.map(|local| local.scheduler().workers()));
     here.unwrap_or_else(|| current_or_global().num_workers())
 }
 
@@ -47,7 +48,7 @@ pub fn current_num_workers() -> usize {
 /// assert_eq!(heist::current_thread_index(), None); // this thread is not a worker
 /// ```
 pub fn current_thread_index() -> Option<usize> {
-    with_here(|local| local.map(Local::number_of_all))
+    with_here(|local| local.map(Local::index))
 }
 
 /// Returns the index of the calling worker thread; the old name of [`current_thread_index`].
@@ -281,7 +282,7 @@ impl Handle {
     /// assert_eq!(handle.current_thread_index(), None); // not on a worker
     /// ```
     pub fn current_thread_index(&self) -> Option<usize> {
-        self.with_worker(Local::number_of_all)
+        self.with_worker(Local::index)
     }
 
     /// Returns the index of the calling worker thread; the old name of
@@ -305,7 +306,7 @@ impl Handle {
     /// assert_eq!(handle.has_pending_jobs(), None);
     /// ```
     pub fn has_pending_jobs(&self) -> Option<bool> {
-        self.with_worker(Local::has_own_jobs)
+        self.with_worker(|local| local.with_deque(|deque| !deque.is_empty()))
     }
 
     /// Runs one waiting job on the calling worker, and returns whether there was one.
@@ -334,9 +335,9 @@ impl Handle {
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
         self.with_worker(|local| {
             let call = || local.next_call().map(|call| (call, Origin::Here));
-            let job = local.take_own_job().or_else(call).or_else(|| match which {
+            let job = take_own(local).or_else(call).or_else(|| match which {
                 Yield::Own => None,
-                Yield::Any => local.find_job(),
+                Yield::Any => local.scheduler().take_any_job(local.index()),
             });
             job.map(|(job, origin)| make_detour(local, job, origin)).is_some()
         })

@@ -1,6 +1,7 @@
 //! What a scope knows of its jobs, and how its owner waits for them.
 
 use super::count::Count;
+use super::deque_view;
 use super::outside::{submit, submit_elsewhere};
 use super::wait::{put_aside, wait_until};
 use super::waiter::Waiter;
@@ -44,7 +45,7 @@ impl Tally {
         Tally {
             handle,
             owner: local.map_or(ptr::null(), ptr::from_ref),
-            mark: local.map(Local::mark_jobs),
+            mark: local.map(deque_view::mark),
             count: Count::new(),
             waiter,
             is_cancelled: AtomicBool::new(false),
@@ -169,9 +170,13 @@ impl Tally {
         // A call comes first; see wait_until().
         while !(has_run && local.is_called()) {
             // What lies deeper is none of the scope's (J3).
-            let job = self.mark.and_then(|mark| local.pop_job_since(mark))?;
+            let job = self.mark.and_then(|mark| deque_view::pop_since(local, mark))?;
             if self.is_own(&job) {
-                local.run_help(job);
+                if local.is_fixed() {
+                    // It may have searched meanwhile.
+                    local.go_on();
+                }
+                local.run_job(job, Origin::Here);
                 has_run = true;
                 continue;
             }

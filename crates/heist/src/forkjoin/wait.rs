@@ -1,10 +1,12 @@
 //! What a worker does until a job has ended that another has.
 
+use super::deque_view;
 use super::frame::Head;
 use super::latch::Latch;
 use super::outside::submit_elsewhere;
 use crate::runtime::Handle;
 use crate::scheduler::{Job, Local, Origin, Step};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -48,8 +50,6 @@ pub(super) fn wait_until(
     }
     let mut looks = 0;
     while !is_over() {
-        // Before it looks for jobs: where it looks depends on it.
-        let is_going_down = local.is_going_down();
         let is_last_look = looks > SPINS + YIELDS;
         // A call first: who waits for it may be what is waited for here.
         if let Some(call) = local.next_call() {
@@ -66,14 +66,36 @@ pub(super) fn wait_until(
             looks += 1;
         } else if looks == SPINS + YIELDS {
             fall_asleep();
-            local.nap(NAP, &is_over);
+            if !is_over() && !local.is_called() {
+                local.waiter().park_lightly(Some(NAP));
+            }
             looks += 1;
         } else {
             fall_asleep();
-            let found = local.sleep_aside(is_going_down, &is_over, || help(true));
-            found.into_iter().for_each(|(job, origin)| local.run_job(job, origin));
+            if let Some((job, origin)) = sleep_without_seat(local, &is_over, &help) {
+                local.run_job(job, origin);
+            }
             looks = 0;
         }
+    }
+}
+
+/// Gives the worker's seat away (L5), and sleeps until the wait `is_over`, there is a call for the
+/// worker, or `help` has found a job. It looks for one whenever it is unparked: that may be because
+/// no thread is to be had that would take the seat.
+fn sleep_without_seat(
+    local: &Local,
+    is_over: impl Fn() -> bool,
+    help: impl Fn(bool) -> Option<(Job, Origin)>,
+) -> Option<(Job, Origin)> {
+    let _seat_left = local.leave_seat_to_wait();
+    loop {
+        let found = help(true);
+        // After `help`, which may have consumed the wake-up for this (I7).
+        if found.is_some() || is_over() || local.is_called() {
+            return found;
+        }
+        local.waiter().park();
     }
 }
 
@@ -122,7 +144,7 @@ fn wait_at_work(
             }
             Some(_) => {
                 fall_asleep();
-                local.sleep_while_waiting(&is_over);
+                local.idle(&is_over);
                 looks = 0;
             }
         }
@@ -137,7 +159,7 @@ pub(super) fn leapfrog(local: &Local, stolen: &Head, is_last_look: bool) -> Opti
     // All that is left here was pushed after the stolen one: thieves take the oldest first.
     take_own(local).or_else(|| {
         let Some(thief) = stolen.latch.thief() else {
-            return local.take_left_job(is_last_look, |job| stolen.is_of(job));
+            return local.scheduler().take_left_job(is_last_look, |job| stolen.is_of(job));
         };
         let has_reason = || match local.is_fixed() {
             true => local.has_more_urgent(),
@@ -146,9 +168,9 @@ pub(super) fn leapfrog(local: &Local, stolen: &Head, is_last_look: bool) -> Opti
         if !local.back_off(|| stolen.latch.is_set() || has_reason()) {
             return None;
         }
-        let detours = local.detours_of(thief)?;
-        let job = local.steal_job_of(thief)?;
-        if stolen.latch.is_set() || local.detours_of(thief) != Some(detours) {
+        let detours = detours_of(local, thief)?;
+        let job = local.scheduler().steal_job_of(thief)?;
+        if stolen.latch.is_set() || detours_of(local, thief) != Some(detours) {
             // The thief had perhaps gone on to something else when it pushed this, or was on a detour.
             pass_on(local, job, Origin::Stolen(thief));
             return None;
@@ -190,25 +212,42 @@ pub(super) fn make_detour(local: &Local, job: Job, origin: Origin) {
         // There all are taken for that.
         return local.run_job(job, origin);
     }
-    let mark = local.mark_jobs();
-    let is_first = local.begin_detour();
+    let mark = deque_view::mark(local);
+    let detours = local.scheduler().detours_of(local.index());
+    // Relaxed: only this worker writes it.
+    let is_first = detours.load(Ordering::Relaxed) % 2 == 0;
+    if is_first {
+        // Relaxed: a thief of a job that is pushed from now on sees this, as it sees all that was
+        // done before the push (Q7).
+        detours.fetch_add(1, Ordering::Relaxed);
+    }
     local.run_job(job, origin);
-    while let Some(left) = local.pop_job_since(mark) {
+    while let Some(left) = deque_view::pop_since(local, mark) {
         pass_on(local, left, Origin::Here);
     }
     if is_first {
-        local.end_detour();
+        // Release: pairs with the Acquire in detours_of(): a thief that sees this finds nothing of
+        // the detour in the deque.
+        detours.fetch_add(1, Ordering::Release);
     }
+}
+
+/// Counts how often this worker has begun or ended a detour. Returns `None` if it is on one: then
+/// what is in its deque may be none of what it is in the middle of (J3).
+fn detours_of(local: &Local, worker: usize) -> Option<u32> {
+    // Acquire: pairs with the Release in make_detour().
+    let detours = local.scheduler().detours_of(worker).load(Ordering::Acquire);
+    (detours % 2 == 0).then_some(detours)
 }
 
 /// Leaves a job that this worker has taken to others.
 #[cold]
 fn pass_on(local: &Local, job: Job, origin: Origin) {
-    match local.offer(job, origin) {
+    match local.scheduler().offer_job(job, origin) {
         Ok(()) => {}
         // The runtime goes down. Here a lock may be held that it wants (J3); on fixed threads that has to do.
         Err(job) if job.is_framed() && local.is_fixed() => local.run_job(job, origin),
-        Err(job) if job.is_framed() => local.leave_to_owner(job, origin),
+        Err(job) if job.is_framed() => local.scheduler().leave_job_to_owner(job, origin),
         Err(job) => submit_elsewhere(&Handle::of_worker(local), job),
     }
 }

@@ -19,7 +19,7 @@ impl Waiter {
     /// The worker of this thread.
     pub(super) fn of(local: &Local) -> Self {
         match local.is_fixed() {
-            true => Waiter::Seated(local.scheduler(), local.number_of_all()),
+            true => Waiter::Seated(local.scheduler().clone(), local.index()),
             false => Waiter::Parked(Arc::clone(local.waiter())),
         }
     }

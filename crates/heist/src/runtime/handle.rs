@@ -264,7 +264,7 @@ impl Handle {
 
     /// A handle to the runtime of `worker`.
     pub(crate) fn of_worker(worker: &Local) -> Handle {
-        Handle { scheduler: worker.scheduler() }
+        Handle { scheduler: worker.scheduler().clone() }
     }
 
     #[inline]

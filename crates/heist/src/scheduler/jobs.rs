@@ -1,11 +1,14 @@
 //! Jobs as the scheduler sees them: something that a worker runs, once. What they are, and who waits for
 //! them, is the business of `forkjoin`; the protocol is told in `../forkjoin/README.md`.
 
+use super::shared::Shared;
 use super::worker::{Local, Settle};
 use crate::env::Parker;
+use heist_deque::Steal;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
 
 /// What a job begins with: how it is run, and how it is turned away.
 pub(crate) struct Header {
@@ -43,15 +46,6 @@ pub(crate) enum Origin {
     Here,
     /// The deque of this worker.
     Stolen(usize),
-}
-
-impl Origin {
-    pub(super) fn victim(self) -> Option<usize> {
-        match self {
-            Origin::Here => None,
-            Origin::Stolen(victim) => Some(victim),
-        }
-    }
 }
 
 impl Header {
@@ -134,12 +128,107 @@ impl Job {
 }
 
 /// A job that does nothing: it makes the worker that it is for look around.
-pub(super) fn nothing() -> Job {
+pub(crate) fn idle_job() -> Job {
     static HOW: How =
         How { run: |_, _, _| {}, refuse: |_| true, is_framed: false, scope: None, loose: None };
     static NOTHING: Header = Header { how: &HOW };
     // SAFETY: (J1) it lives for ever, and nothing is all it does, as often as one likes.
     unsafe { Job::new(NonNull::from(&NOTHING)) }
+}
+
+/// What fork-join does with the queues of a runtime.
+impl Shared {
+    /// Submits a job from outside. It comes back when the runtime goes down.
+    pub(crate) fn submit_job(&self, job: Job) -> Result<(), Job> {
+        self.offer_job(job, Origin::Here)
+    }
+
+    /// Offers a job that was taken from there to all workers. It comes back when the runtime goes
+    /// down.
+    pub(crate) fn offer_job(&self, job: Job, origin: Origin) -> Result<(), Job> {
+        self.jobs.push(job, origin)?;
+        self.notify_of_outside_job();
+        Ok(())
+    }
+
+    /// Leaves a stolen job of a join where the worker that has pushed it looks for it, when the
+    /// runtime goes down and nothing can be offered. If that worker does not come to wait for it, a
+    /// closer finds it there.
+    pub(crate) fn leave_job_to_owner(&self, job: Job, origin: Origin) {
+        debug_assert!(job.is_framed(), "a job without a frame may have no waiter left");
+        self.jobs.leave(job, origin);
+        if let Origin::Stolen(owner) = origin {
+            self.wake_waiter(owner);
+        }
+    }
+
+    /// Submits a job for this worker alone. It comes back when that worker has ended, or will.
+    pub(crate) fn call_worker(&self, worker: usize, job: Job) -> Result<(), Job> {
+        let remote = &self.remotes[worker];
+        remote.calls.push(job, Origin::Here)?;
+        self.notify_worker(worker);
+        remote.waiter.unpark();
+        Ok(())
+    }
+
+    /// Wakes a worker that sleeps until a job has ended.
+    pub(crate) fn wake_waiter(&self, worker: usize) {
+        if self.config.is_fixed {
+            // It sleeps on its seat, where a call finds it. A worker that takes no more calls is
+            // awake.
+            drop(self.call_worker(worker, idle_job()));
+        } else {
+            self.remotes[worker].waiter.unpark();
+        }
+    }
+
+    /// Takes a job that has come from outside, or that another worker has offered.
+    pub(crate) fn take_job_from_outside(&self) -> Option<(Job, Origin)> {
+        self.jobs.pop()
+    }
+
+    /// The same for a job that `is_it`, while the runtime goes down, or if `is_last_look`: the
+    /// caller gives its seat away next. Workers run such jobs, but perhaps each of them waits for
+    /// one and no other thread is to be had. This looks at all of them, so it must not be called
+    /// often.
+    pub(crate) fn take_left_job(
+        &self,
+        is_last_look: bool,
+        is_it: impl Fn(&Job) -> bool,
+    ) -> Option<(Job, Origin)> {
+        if self.jobs.is_empty() || !is_last_look && !self.is_down() {
+            return None;
+        }
+        self.jobs.take(|(job, _)| is_it(job))
+    }
+
+    /// Steals the oldest job of a worker.
+    pub(crate) fn steal_job_of(&self, victim: usize) -> Option<Job> {
+        loop {
+            match self.remotes[victim].jobs.steal() {
+                Steal::Success(job) => return Some(job),
+                Steal::Empty => return None,
+                // Another thief has got one (Q6).
+                Steal::Retry => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// Takes a job from outside, or steals one, for the worker with this index.
+    pub(crate) fn take_any_job(&self, thief: usize) -> Option<(Job, Origin)> {
+        if let Some(found) = self.jobs.pop() {
+            return Some(found);
+        }
+        let count = if self.config.thread_per_core { 0 } else { self.remotes.count() };
+        let victims = (1..count).map(|offset| (thief + offset) % count);
+        let steal = |victim| Some((self.steal_job_of(victim)?, Origin::Stolen(victim)));
+        victims.filter(|victim| *victim != thief).find_map(steal)
+    }
+
+    /// Counts how often a worker has begun or ended a detour; see `forkjoin::wait`.
+    pub(crate) fn detours_of(&self, worker: usize) -> &AtomicU32 {
+        &self.remotes[worker].detours
+    }
 }
 
 /// A queue of jobs behind a lock: that of all workers, for what comes from outside, or that of one.

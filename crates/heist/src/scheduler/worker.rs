@@ -24,8 +24,7 @@ use crate::trace::{self, EventKind, PollSource, Scribe};
 pub(crate) use credit::Settle;
 pub(crate) use drive::Driven;
 use heist_deque::ring::{self, Full};
-pub(crate) use here::{hand_here, here, with_here};
-pub(crate) use jobs::Hand;
+pub(crate) use here::{deque_here, here, with_here};
 use jobs::Jobs;
 use pinned::Pinned;
 #[cfg(all(test, not(loom)))]

@@ -6,8 +6,9 @@ pub(super) use detailed::{Details, allocate_detailed};
 
 use super::id::Running;
 use super::state::{Notify, Pause, Start, State};
-use super::{Id, JoinError, Schedule, coop, memory, waker};
+use super::{Id, JoinError, Schedule, coop, waker};
 use crate::env::quietly;
+use crate::memory;
 use crate::trace;
 use heist_sync::{UnsafeCell, model_has_failed};
 use std::alloc::Layout;

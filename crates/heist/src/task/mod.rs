@@ -13,7 +13,6 @@ mod id;
 mod join;
 mod list;
 mod local_key;
-pub(crate) mod memory;
 mod names;
 mod pinned;
 mod state;
@@ -38,6 +37,7 @@ pub(crate) use names::{keep_ended, last_name_of, name_of};
 pub(crate) use pinned::{MadeHere, OnOneThread};
 pub use yield_now::yield_now;
 
+use crate::memory;
 use cell::{Details, RawTask};
 use names::Name;
 use std::future::Future;

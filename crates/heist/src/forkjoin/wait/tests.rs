@@ -2,6 +2,7 @@
 //! steals from it.
 
 use super::{leapfrog, pass_on, wait};
+use crate::forkjoin::deque_view;
 use crate::forkjoin::frame::StackJob;
 use crate::runtime::{Builder, Handle};
 use crate::scheduler::{Job, Local, Origin, with_here};
@@ -27,7 +28,7 @@ fn j3_what_is_passed_on_at_the_end_goes_to_its_owner() {
         let owner = threads.spawn(move || {
             on_worker(&owns, move |local| {
                 let report = move |_| run.send(thread::current().id()).unwrap();
-                let job = StackJob::new(local.mark_jobs(), report);
+                let job = StackJob::new(deque_view::mark(local), report);
                 // SAFETY: (J2) this frame is not left before the latch is set.
                 give.send(unsafe { job.offer() }).unwrap();
                 let stolen = &job.head;
@@ -39,7 +40,7 @@ fn j3_what_is_passed_on_at_the_end_goes_to_its_owner() {
         let passer = threads.spawn(move || {
             on_worker(&passes, move |local| {
                 begin.send(()).unwrap();
-                while !local.is_going_down() {
+                while !local.scheduler().is_down() {
                     thread::yield_now();
                 }
                 // Until the owner sleeps again. If this is too short, a test that should fail may pass.

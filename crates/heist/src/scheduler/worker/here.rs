@@ -1,14 +1,15 @@
 //! The worker of this thread.
 
 use super::Local;
-use super::jobs::Hand;
+use crate::scheduler::jobs::Job;
+use heist_deque::deque;
 use std::cell::Cell;
 use std::ptr;
 
 thread_local! {
     static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
-    /// That worker's hand, if there is a worker: what a join needs, without a load of the worker.
-    static HAND: Cell<Hand> = const { Cell::new(Hand::NONE) };
+    /// That worker's deque, if there is a worker: what a join needs, without a load of the worker.
+    static DEQUE: Cell<Option<deque::Hand<Job>>> = const { Cell::new(None) };
 }
 
 /// Its address, or null.
@@ -23,8 +24,8 @@ pub(super) fn address() -> *const Local {
 /// Null, or of a worker that lives, and stays where it is, until something else is set.
 pub(super) unsafe fn replace(local: *const Local) -> *const Local {
     // SAFETY: (W10) alive, as the caller promises.
-    let hand = unsafe { local.as_ref() }.map_or(Hand::NONE, Local::hand);
-    let _ = HAND.try_with(|here| here.set(hand));
+    let deque = unsafe { local.as_ref() }.map(Local::deque_hand);
+    let _ = DEQUE.try_with(|here| here.set(deque));
     LOCAL.try_with(|here| here.replace(local)).unwrap_or(ptr::null())
 }
 
@@ -47,8 +48,9 @@ pub(crate) unsafe fn here<'a>() -> &'a Local {
     unsafe { &*local }
 }
 
-/// The hand of this thread's worker; [`Hand::NONE`] if it has none, or that has stepped aside.
+/// The deque of this thread's worker. Returns `None` if the thread has none, or if that worker has
+/// stepped aside.
 #[inline(always)]
-pub(crate) fn hand_here() -> Hand {
-    HAND.try_with(Cell::get).unwrap_or(Hand::NONE)
+pub(crate) fn deque_here() -> Option<deque::Hand<Job>> {
+    DEQUE.try_with(Cell::get).unwrap_or(None)
 }

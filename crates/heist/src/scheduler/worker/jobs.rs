@@ -4,17 +4,16 @@ use self::backoff::Backoff;
 use super::credit::Credit;
 use super::{Entered, Local, Step, Worker};
 use crate::env::{Parker, turns};
-use crate::scheduler::arena::Arena;
-use crate::scheduler::jobs::{self, Job, Origin};
-use crate::scheduler::shared::{Scheduler, Shared};
-use heist_deque::Steal;
-use heist_deque::deque::{self, Mark, Pushed};
+use crate::memory::Arena;
+use crate::scheduler::jobs::{Job, Origin};
+use crate::scheduler::shared::Scheduler;
+use crate::trace::EventKind;
+use heist_deque::deque::{self, Pushed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
 
 mod backoff;
-mod waiting;
 
 /// While both wait, a job comes after so many ticks (F3). Tasks are many and short, and who waits for one wants it soon.
 const TASKS_PER_JOB: u32 = 60;
@@ -39,8 +38,6 @@ pub(super) struct Jobs {
     pub(super) is_at_one: Cell<bool>,
     /// Whether its steps are in the middle of what waits for a job, as on fixed threads.
     is_waiting: Cell<bool>,
-    /// Whether it runs one in the middle of another that has nothing to do with it.
-    is_on_detour: Cell<bool>,
 }
 
 impl Jobs {
@@ -54,68 +51,18 @@ impl Jobs {
             until_turn: Cell::new(TASKS_PER_JOB),
             is_at_one: Cell::new(false),
             is_waiting: Cell::new(false),
-            is_on_detour: Cell::new(false),
         }
-    }
-}
-
-/// Pushes to the job deque of this thread's worker, and takes back from it. It is one pointer, null on
-/// a thread without a worker, so that a join need not load the worker first.
-#[derive(Clone, Copy)]
-pub(crate) struct Hand(Option<deque::Hand<Job>>);
-
-impl Hand {
-    /// For a thread without a worker: what is pushed comes back.
-    pub(super) const NONE: Hand = Hand(None);
-
-    /// Where the next job will be.
-    ///
-    /// # Safety
-    /// The worker is that of this thread and has not stepped aside, or there is none.
-    #[inline(always)]
-    pub(crate) unsafe fn mark_jobs(self) -> Mark {
-        match self.0 {
-            // SAFETY: (W10) the worker is alive, is reached by its own thread alone, and no two uses of its deque overlap.
-            Some(hand) => unsafe { hand.mark() },
-            // Nothing is pushed there, so nothing looks for it.
-            None => Mark::at(0),
-        }
-    }
-
-    /// Offers a job to everybody: the newest of this worker's. The worker has to [mind](Local::mind_pushed) what comes of it; if there is none, it was not pushed.
-    ///
-    /// # Safety
-    /// As for [`mark_jobs`](Self::mark_jobs), which has told `mark` just now.
-    #[inline(always)]
-    pub(crate) unsafe fn push_job(self, mark: Mark, job: Job) -> Pushed<Job> {
-        match self.0 {
-            // SAFETY: (W10) as in mark_jobs().
-            Some(hand) => unsafe { hand.push_lazily(mark, job) },
-            None => Pushed::Not(job),
-        }
-    }
-
-    /// Takes back the job that was pushed there, if it is the newest and thieves cannot reach it; whether it was.
-    ///
-    /// # Safety
-    /// As for [`mark_jobs`](Self::mark_jobs), and there is a worker: it has pushed the job.
-    #[inline(always)]
-    pub(crate) unsafe fn take_job_back(self, mark: Mark) -> bool {
-        debug_assert!(self.0.is_some());
-        // SAFETY: (W10) there is a worker, as the caller promises.
-        let hand = unsafe { self.0.unwrap_unchecked() };
-        // SAFETY: (W10) as in mark_jobs().
-        unsafe { hand.take_back(mark) }
     }
 }
 
 /// For who makes jobs.
 impl Local {
-    /// What it pushes jobs with.
+    /// A pointer to its deque, for joins.
     #[inline(always)]
-    pub(crate) fn hand(&self) -> Hand {
-        // SAFETY: (W10) reached by its own thread alone, and borrowed exclusively by with_deque() only, in which nothing comes here.
-        Hand(Some(unsafe { &*self.jobs.deque.get() }.hand()))
+    pub(crate) fn deque_hand(&self) -> deque::Hand<Job> {
+        // SAFETY: (W10) used by its own thread alone, and borrowed exclusively by with_deque()
+        // only, which does not call this.
+        unsafe { &*self.jobs.deque.get() }.hand()
     }
 
     /// Offers a job to everybody: the newest of this worker's.
@@ -177,7 +124,7 @@ impl Local {
     /// Where it counts the jobs of this scope, if not there.
     #[inline(always)]
     pub(crate) fn credit_of(&self, scope: *const ()) -> Option<&Credit> {
-        Some(&self.jobs.credit).filter(|credit| credit.is_of(scope))
+        if self.jobs.credit.is_of(scope) { Some(&self.jobs.credit) } else { None }
     }
 
     /// Takes back the newest. For who knows that the joins are over that have pushed what is here, or that it is newer
@@ -186,102 +133,10 @@ impl Local {
         self.with_deque(deque::Owner::pop)
     }
 
-    /// Which jobs there are now.
-    pub(crate) fn mark_jobs(&self) -> Mark {
-        self.with_deque(|deque| deque.mark())
-    }
-
-    /// Takes back the newest, if it has come since then and no join will look for it in its place.
-    pub(crate) fn pop_job_since(&self, mark: Mark) -> Option<Job> {
-        let popped = self.with_deque(|deque| deque.pop_newer(mark));
-        self.leave_framed(popped)
-    }
-
-    /// One of its own, for who may be in the middle of a join: the newest, or else the oldest, as a thief takes it.
-    pub(crate) fn take_own_job(&self) -> Option<(Job, Origin)> {
-        let newest = self.leave_framed(self.pop_job()).map(|job| (job, Origin::Here));
-        let oldest = || Some((self.steal_job_of(self.index)?, Origin::Stolen(self.index)));
-        newest.or_else(oldest)
-    }
-
-    /// What a join has pushed goes back to its place: another job that came there would be taken for it (J1). What is
-    /// stolen leaves no place. On fixed threads it is run all the same, and its place is held.
-    fn leave_framed(&self, popped: Option<Job>) -> Option<Job> {
-        let job = popped?;
-        if job.is_framed() && !self.is_fixed() {
-            self.push_job(job);
-            return None;
-        }
-        Some(job)
-    }
-
-    /// Where nobody could come to run a job in its place: one of its own, if that which was pushed there is among
-    /// them, or one from outside. (Where the runtime goes down a closer comes.)
-    pub(crate) fn find_job_alone(&self, mark: Option<Mark>) -> Option<(Job, Origin)> {
-        if self.lends_seats() {
-            return None;
-        }
-        let is_here = mark.is_some_and(|mark| self.with_deque(|deque| deque.has(mark)));
-        let own = is_here.then(|| self.take_own_job()).flatten();
-        own.or_else(|| self.scheduler.jobs.pop())
-    }
-
-    /// As [`Shared::take_left_job`].
-    pub(crate) fn take_left_job(
-        &self,
-        is_last_look: bool,
-        is_it: impl Fn(&Job) -> bool,
-    ) -> Option<(Job, Origin)> {
-        self.scheduler.take_left_job(is_last_look, is_it)
-    }
-
-    /// Whether its seat is lent to nobody any more.
-    pub(crate) fn is_going_down(&self) -> bool {
-        self.seat().is_closed()
-    }
-
-    pub(crate) fn has_own_jobs(&self) -> bool {
-        self.with_deque(|deque| !deque.is_empty())
-    }
-
-    /// The oldest job of another worker.
-    pub(crate) fn steal_job_of(&self, victim: usize) -> Option<Job> {
-        let stealer = &self.scheduler.remotes[victim].jobs;
-        loop {
-            match stealer.steal() {
-                Steal::Success(job) => return Some(job),
-                Steal::Empty => return None,
-                // Somebody else has got one (Q6).
-                Steal::Retry => std::hint::spin_loop(),
-            }
-        }
-    }
-
-    /// Any job there is but for one worker alone, and where it was.
-    pub(crate) fn find_job(&self) -> Option<(Job, Origin)> {
-        let shared = &self.scheduler;
-        self.take_own_job().or_else(|| shared.jobs.pop()).or_else(|| {
-            let count = if shared.config.thread_per_core { 0 } else { shared.remotes.count() };
-            let victims = (1..count).map(|offset| (self.index + offset) % count);
-            let steal = |victim| self.steal_job_of(victim).map(|job| (job, Origin::Stolen(victim)));
-            victims.filter(|victim| *victim != self.index).find_map(steal)
-        })
-    }
-
-    /// The worker's number among all, spares included.
+    /// The worker's index among all, spares included.
     #[inline]
-    pub(crate) fn number_of_all(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.index
-    }
-
-    /// How many seats there are.
-    pub(crate) fn num_workers(&self) -> usize {
-        self.scheduler.remotes.seats()
-    }
-
-    /// Its number, if calls can come to it.
-    pub(crate) fn number_for_calls(&self) -> Option<usize> {
-        (!self.is_spare()).then_some(self.index)
     }
 
     /// Whether somebody comes in the place of a worker of this runtime that waits.
@@ -296,9 +151,9 @@ impl Local {
         self.scheduler.config.is_fixed
     }
 
-    /// Its scheduler, to be kept.
-    pub(crate) fn scheduler(&self) -> Scheduler {
-        self.scheduler.clone()
+    #[inline]
+    pub(crate) fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
     }
 
     /// Whether it is one of this scheduler's.
@@ -312,16 +167,101 @@ impl Local {
         &self.remote().waiter
     }
 
-    /// The worker of this number waits for a job, and sleeps: that has ended.
-    pub(crate) fn wake_waiter(&self, number: usize) {
-        self.scheduler.wake_waiter(number);
-    }
-
     /// `f` calls nothing that could come back here: what is in the deque are pointers.
     #[inline(always)]
-    pub(super) fn with_deque<R>(&self, f: impl FnOnce(&mut deque::Owner<Job>) -> R) -> R {
+    pub(crate) fn with_deque<R>(&self, f: impl FnOnce(&mut deque::Owner<Job>) -> R) -> R {
         // SAFETY: (W10) a worker is reached by its own thread alone, and no two calls of this overlap.
         f(unsafe { &mut *self.jobs.deque.get() })
+    }
+}
+
+/// For a worker that runs a job, or waits for one.
+impl Local {
+    /// Runs a job, perhaps in the middle of another one or of a poll.
+    #[inline]
+    pub(crate) fn run_job(&self, job: Job, origin: Origin) {
+        self.counters.jobs.add(1);
+        let is_timed = match origin {
+            Origin::Stolen(victim) if victim != self.index => self.begin_stolen(&job, victim),
+            _ => false,
+        };
+        if let Some(scribe) = &self.scribe {
+            scribe.note(EventKind::JobStart { is_stolen: origin != Origin::Here });
+        }
+        job.run(Some(self), origin);
+        if let Some(scribe) = &self.scribe {
+            scribe.note(EventKind::JobEnd);
+        }
+        if is_timed {
+            self.jobs.backoff.end();
+        }
+    }
+
+    /// Counts a job that was stolen. Returns whether it is timed, as those of joins are.
+    fn begin_stolen(&self, job: &Job, victim: usize) -> bool {
+        self.counters.stolen_jobs.add(1);
+        // The job's waiter comes for what it divides into.
+        self.with_deque(deque::Owner::share_next);
+        if job.is_framed() {
+            self.jobs.backoff.begin(self.scheduler.remotes[victim].jobs.is_empty());
+        }
+        job.is_framed()
+    }
+
+    /// Takes a job that is for this worker alone.
+    pub(crate) fn next_call(&self) -> Option<Job> {
+        self.remote().calls.pop().map(|(call, _)| call)
+    }
+
+    /// Returns whether there is such a job.
+    #[inline]
+    pub(crate) fn is_called(&self) -> bool {
+        !self.remote().calls.is_empty()
+    }
+
+    /// The worker waits for a job: gives its seat away (L5) until the guard is dropped.
+    pub(crate) fn leave_seat_to_wait(&self) -> Option<SeatLeft<'_>> {
+        let lends = self.lends_seats() && self.tick.get() % 2 == 0;
+        lends.then(|| {
+            self.leave_seat();
+            SeatLeft(self)
+        })
+    }
+
+    /// For a worker with fixed threads, which waits for a job: does one step of its ordinary work.
+    /// Returns `None` if the runtime goes down.
+    pub(crate) fn step_while_waiting(&self) -> Option<Step> {
+        // What runs now is part of the wait.
+        if let Some(scribe) = &self.scribe {
+            scribe.begin_pending();
+        }
+        let was_waiting = self.jobs.is_waiting.replace(true);
+        let step = self.step();
+        self.jobs.is_waiting.set(was_waiting);
+        debug_assert!(step != Step::Unseated, "a seat is lent though threads are fixed");
+        (step != Step::Down).then_some(step)
+    }
+
+    /// The worker continues with the job that it is at, after steps of ordinary work: it no longer
+    /// searches.
+    pub(crate) fn go_on(&self) {
+        self.found();
+        self.next_tick();
+    }
+}
+
+/// A worker that has given its seat away while it waits for a job. When this is dropped, it takes
+/// the seat back if that is free.
+pub(crate) struct SeatLeft<'a>(&'a Local);
+
+impl Drop for SeatLeft<'_> {
+    fn drop(&mut self) {
+        let local = self.0;
+        local.come_back();
+        local.found();
+        if local.jobs.is_at_one.get() {
+            local.offer_seat();
+        }
     }
 }
 
@@ -347,7 +287,7 @@ impl Local {
             return false;
         }
         // Mostly there is none.
-        let own = if self.has_own_jobs() { self.pop_job() } else { None };
+        let own = if self.with_deque(|deque| deque.is_empty()) { None } else { self.pop_job() };
         let own = own.or_else(|| self.next_call()).map(|job| (job, Origin::Here));
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
@@ -373,7 +313,7 @@ impl Local {
         if !may_steal || self.scheduler.remotes[victim].jobs.is_empty() {
             return false;
         }
-        let Some(job) = self.steal_job_of(victim) else { return false };
+        let Some(job) = self.scheduler.steal_job_of(victim) else { return false };
         self.found();
         self.run_between_tasks(job, Origin::Stolen(victim));
         true
@@ -457,7 +397,8 @@ impl Local {
     /// What others have in their deques goes on: who has pushed it may block until it is run (J5).
     pub(super) fn finish_jobs_of_others(&self) {
         self.next_tick();
-        while let Some((job, origin)) = self.find_job() {
+        let own = || self.pop_job().map(|job| (job, Origin::Here));
+        while let Some((job, origin)) = own().or_else(|| self.scheduler.take_any_job(self.index)) {
             if let Some(job) = job.refuse() {
                 self.run_job(job, origin);
             }
@@ -483,47 +424,5 @@ impl Worker {
         local.finish_jobs_of_others();
         local.rest();
         drop(entered);
-    }
-}
-
-impl Shared {
-    /// As [`Local::wake_waiter`], from anywhere.
-    pub(crate) fn wake_waiter(&self, worker: usize) {
-        if self.config.is_fixed {
-            // It sleeps on its seat, where a call finds it. If it does not take any more, it is awake.
-            drop(self.call_worker(worker, jobs::nothing()));
-        } else {
-            self.remotes[worker].waiter.unpark();
-        }
-    }
-
-    /// When the runtime goes down, or before who waits for it gives its seat away: one of those that have come from
-    /// outside, or were passed on. Workers run them, but perhaps each of them waits for one, and no other is to be had.
-    /// It looks at all of them: not what to do often.
-    pub(crate) fn take_left_job(
-        &self,
-        is_last_look: bool,
-        is_it: impl Fn(&Job) -> bool,
-    ) -> Option<(Job, Origin)> {
-        if self.jobs.is_empty() || !is_last_look && !self.is_down() {
-            return None;
-        }
-        self.jobs.take(|(job, _)| is_it(job))
-    }
-
-    /// A job from outside; it comes back when the runtime goes down.
-    pub(crate) fn submit_job(&self, job: Job) -> Result<(), Job> {
-        self.jobs.push(job, Origin::Here)?;
-        self.notify_of_outside_job();
-        Ok(())
-    }
-
-    /// A job for this worker alone; it comes back when that has ended, or will.
-    pub(crate) fn call_worker(&self, worker: usize, job: Job) -> Result<(), Job> {
-        let remote = &self.remotes[worker];
-        remote.calls.push(job, Origin::Here)?;
-        self.notify_worker(worker);
-        remote.waiter.unpark();
-        Ok(())
     }
 }

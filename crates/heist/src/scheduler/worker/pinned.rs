@@ -29,10 +29,6 @@ impl Pinned {
 }
 
 impl Local {
-    pub(in crate::scheduler) fn index(&self) -> usize {
-        self.index
-    }
-
     /// Whether there may be pinned tasks to run.
     #[inline]
     pub(super) fn has_pinned(&self) -> bool {

@@ -38,7 +38,7 @@ pub(super) fn wait_a_moment() {
 impl Local {
     /// Nothing to run: waits a moment, then sleeps until it is woken, unless there is something
     /// `else_to_do`.
-    pub(super) fn idle(&self, else_to_do: impl Fn() -> bool) {
+    pub(crate) fn idle(&self, else_to_do: impl Fn() -> bool) {
         if else_to_do() || self.finds_while_waiting() {
             return;
         }

@@ -100,7 +100,7 @@ impl Local {
     /// The next job of the worker that the last one was stolen from. Returns `None` if a pause is due: there are
     /// other things to look at before that.
     pub(in crate::scheduler::worker) fn steal_next_of(&self, victim: usize) -> Option<Job> {
-        if self.jobs.backoff.is_due() { None } else { self.steal_job_of(victim) }
+        if self.jobs.backoff.is_due() { None } else { self.scheduler.steal_job_of(victim) }
     }
 }
 

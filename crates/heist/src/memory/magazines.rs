@@ -193,7 +193,7 @@ impl Magazine {
 
 /// A hint that a task will be made or run there soon.
 #[inline(always)]
-pub(super) fn prefetch(block: *const u8) {
+pub(crate) fn prefetch(block: *const u8) {
     prefetch_to_write(block);
     prefetch_to_write(block.wrapping_add(CACHE_LINE));
 }

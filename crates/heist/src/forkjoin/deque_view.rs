@@ -1,0 +1,121 @@
+//! What joins, scopes and waiting workers do with a worker's deque of jobs.
+
+use crate::scheduler::{Job, Local, Origin, deque_here, idle_job};
+use heist_deque::deque::{self, Mark, Pushed};
+
+/// The deque of this thread's worker, as a join uses it: one pointer, which is null on a thread
+/// without a worker, so that a join need not load the worker first.
+#[derive(Clone, Copy)]
+pub(super) struct DequeView(Option<deque::Hand<Job>>);
+
+impl DequeView {
+    /// The deque of this thread's worker. On a thread without a worker, or if the worker has
+    /// stepped aside, what is pushed comes back.
+    #[inline(always)]
+    pub(super) fn here() -> Self {
+        DequeView(deque_here())
+    }
+
+    /// The deque of this worker.
+    #[inline(always)]
+    pub(super) fn of(local: &Local) -> Self {
+        DequeView(Some(local.deque_hand()))
+    }
+
+    /// Where the next job will be.
+    ///
+    /// # Safety
+    /// The worker is that of this thread and has not stepped aside, or there is none.
+    #[inline(always)]
+    pub(super) unsafe fn mark(self) -> Mark {
+        match self.0 {
+            // SAFETY: (W10) the worker is alive and used by its own thread alone, and no two uses
+            // of its deque overlap.
+            Some(hand) => unsafe { hand.mark() },
+            // Nothing is pushed there, so nothing looks for it.
+            None => Mark::at(0),
+        }
+    }
+
+    /// Offers a job to all workers, as the newest of this one's. What this returns has to be passed
+    /// to [`Local::mind_pushed`]; without a worker, the job comes back.
+    ///
+    /// # Safety
+    /// As for [`mark`](Self::mark), which has returned `mark` just now.
+    #[inline(always)]
+    pub(super) unsafe fn push(self, mark: Mark, job: Job) -> Pushed<Job> {
+        match self.0 {
+            // SAFETY: (W10) as in mark().
+            Some(hand) => unsafe { hand.push_lazily(mark, job) },
+            None => Pushed::Not(job),
+        }
+    }
+
+    /// Takes back the job that was pushed at `mark`, if it is the newest and out of reach of
+    /// thieves. Returns whether it was.
+    ///
+    /// # Safety
+    /// As for [`mark`](Self::mark), and there is a worker: it has pushed the job.
+    #[inline(always)]
+    pub(super) unsafe fn take_back(self, mark: Mark) -> bool {
+        debug_assert!(self.0.is_some());
+        // SAFETY: (W10) there is a worker, as the caller promises.
+        let hand = unsafe { self.0.unwrap_unchecked() };
+        // SAFETY: (W10) as in mark().
+        unsafe { hand.take_back(mark) }
+    }
+}
+
+/// Where the next job of this worker will be.
+pub(super) fn mark(local: &Local) -> Mark {
+    local.with_deque(|deque| deque.mark())
+}
+
+/// Takes the newest job of this worker, if it was pushed since `mark` and no join will look for it
+/// in its place.
+pub(super) fn pop_since(local: &Local, mark: Mark) -> Option<Job> {
+    let popped = local.with_deque(|deque| deque.pop_newer(mark))?;
+    leave_framed(local, popped)
+}
+
+/// Takes a job of this worker, which may be in the middle of a join: the newest, or else the
+/// oldest, as a thief would.
+pub(super) fn take_own(local: &Local) -> Option<(Job, Origin)> {
+    let newest = local.pop_job().and_then(|job| leave_framed(local, job));
+    if let Some(job) = newest {
+        return Some((job, Origin::Here));
+    }
+    let index = local.index();
+    local.scheduler().steal_job_of(index).map(|job| (job, Origin::Stolen(index)))
+}
+
+/// Puts the job of a join back in its place: the join would take another job that came there for
+/// its own (J1). (A stolen job leaves no place.) With fixed threads the job is run all the same,
+/// and [`hold_place`] fills its place.
+fn leave_framed(local: &Local, job: Job) -> Option<Job> {
+    if job.is_framed() && !local.is_fixed() {
+        local.push_job(job);
+        return None;
+    }
+    Some(job)
+}
+
+/// The job of a join further down on this worker's own stack was popped, but not by that join,
+/// which must not take what comes to the same place next for its own. So something is put there,
+/// and on top of it.
+#[cold]
+pub(super) fn hold_place(local: &Local) {
+    local.with_deque(|deque| (0..2).for_each(|_| deque.push(idle_job())));
+}
+
+/// Where no other worker could come to run a job, because no seat is lent: takes one of this
+/// worker's own, if the one that was pushed at `mark` is among them, or one from outside. (When
+/// the runtime goes down, a closer comes.)
+pub(super) fn find_alone(local: &Local, mark: Option<Mark>) -> Option<(Job, Origin)> {
+    if local.lends_seats() {
+        return None;
+    }
+    let is_here = mark.is_some_and(|mark| local.with_deque(|deque| deque.has(mark)));
+    let own = if is_here { take_own(local) } else { None };
+    own.or_else(|| local.scheduler().take_job_from_outside())
+}
