@@ -1,18 +1,18 @@
-//! An unbounded queue, last in first out for its owner, first in first out for its thieves.
+//! An unbounded queue: last in, first out for its owner, first in, first out for thieves.
 //!
-//! The [`Owner`] works at the bottom like on a stack; thieves take the oldest item at the top.
-//! It is the queue for *jobs* of a fork-join computation: the owner's push and pop run without
-//! an atomic read-modify-write and without a fence unless a thief is near, yet everything that
-//! was pushed can be stolen, also while the owner does something else for a long time. (Where the
-//! kernel has no process-wide barrier, a pop does run one fence.)
+//! The [`Owner`] uses the bottom like a stack. [`Stealer`]s take the oldest item, at the top. This
+//! is the queue for *jobs* of a fork-join computation: push and pop run without an atomic
+//! read-modify-write and without a fence unless a thief interferes, and yet thieves can take every
+//! item at any time, even while the owner does something else for long. (Where the kernel has no
+//! process-wide barrier, a pop runs one fence.)
 //!
-//! The protocol, with its proof, is told in `src/deque/README.md`.
+//! The protocol and its proof are in `src/deque/README.md`.
 //!
 //! | operation | cost | atomic read-modify-writes |
 //! |---|---|---|
-//! | [`Owner::push`] | O(1), amortised over growth | none; 3 when somebody has asked |
-//! | [`Owner::pop`] | O(1) | none; 3 when somebody has asked, 2 to take back from the public part |
-//! | [`Stealer::steal`] | O(1) | 1, and 1 more for the last that is public; up to 5 and one process-wide barrier when nothing is public |
+//! | [`Owner::push`] | O(1), amortised over growth | none; 3 after a thief has asked |
+//! | [`Owner::pop`] | O(1) | none; 3 after a thief has asked, 2 to take back public items |
+//! | [`Stealer::steal`] | O(1) | 1, and 1 more for the last public item; up to 5 and one process-wide barrier if no item is public |
 //! | [`Stealer::steal_batch_into`] | O(items stolen) | as `steal` |
 //! | `len`, `is_empty` | O(1) | none |
 //!
@@ -31,7 +31,7 @@
 //! assert_eq!(owner.pop(), None);
 //! ```
 //!
-//! There is one owner, and the type says so:
+//! There is one owner, which the compiler checks:
 //!
 //! ```compile_fail,E0599
 //! let owner = heist_deque::deque::Owner::<u32>::new();
@@ -68,19 +68,20 @@
 //! ```
 
 mod buffer;
-mod calm;
-mod hand;
-mod own;
+mod internal;
 mod owner;
+mod owner_side;
 mod shared;
 mod split;
 mod stealer;
+mod threshold;
 
 #[cfg(all(test, loom))]
 mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod wrap_tests;
 
-pub use hand::{Hand, Mark, Pushed};
+#[doc(hidden)]
+pub use internal::{Hand, Mark, Pushed};
 pub use owner::Owner;
 pub use stealer::Stealer;

@@ -7,5 +7,6 @@ pub mod ring;
 mod canary;
 mod slot;
 mod steal;
+mod tuning;
 
 pub use steal::Steal;

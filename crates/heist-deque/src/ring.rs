@@ -1,10 +1,10 @@
-//! A bounded queue, first in first out for its owner and for its thieves.
+//! A bounded queue: first in, first out for its owner and for thieves.
 //!
-//! The [`Owner`] pushes at the tail and pops at the head; any number of [`Stealer`]s take half
-//! of what is there in one claim. It is the queue for *tasks*: fair, of fixed size, and the
-//! owner's push neither waits for nor retries because of a thief (Q3).
+//! The [`Owner`] pushes at the tail and pops at the head. [`Stealer`]s take half of the items in
+//! one claim. This is the queue for *tasks*: it is fair and of fixed size, and a push neither waits
+//! for a thief nor retries because of one (Q3).
 //!
-//! The protocol, with its proof, is told in `src/ring/README.md`.
+//! The protocol and its proof are in `src/ring/README.md`.
 //!
 //! | operation | cost | atomic read-modify-writes |
 //! |---|---|---|
@@ -25,14 +25,14 @@
 //! }
 //!
 //! let mut thief = Owner::new();
-//! // ceil(5 / 2) = 3 move in one claim: the oldest comes back to be run at once.
+//! // ceil(5 / 2) = 3 items move in one claim. The oldest is returned.
 //! assert_eq!(victim.stealer().steal_into(&mut thief).success(), Some(0));
 //! assert_eq!(thief.pop(), Some(1));
 //! assert_eq!(thief.pop(), Some(2));
 //! assert_eq!(victim.pop(), Some(3));
 //! ```
 //!
-//! There is one owner, and the type says so:
+//! There is one owner, which the compiler checks:
 //!
 //! ```compile_fail,E0599
 //! let owner = heist_deque::ring::Owner::<u32>::new();
@@ -63,7 +63,7 @@
 //! std::thread::spawn(move || stealer.steal());
 //! ```
 //!
-//! Nothing can be pushed while a drain is under way:
+//! Nothing can be pushed during a drain:
 //!
 //! ```compile_fail,E0499
 //! let mut owner = heist_deque::ring::Owner::new();

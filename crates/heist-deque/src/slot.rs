@@ -1,10 +1,10 @@
-//! A place for one item, and the way to drop many.
+//! The storage for one item, and a way to drop many.
 
 use heist_sync::UnsafeCell;
 use std::mem::MaybeUninit;
 
-/// A place that holds an item or nothing; which of the two, and who may touch it, the queue's
-/// protocol knows. Nobody reads a slot before having claimed it, so that items of any size
+/// Storage for an item, which may be empty. The queue's protocol knows whether it is, and which
+/// thread may access it. A thread claims an item before it reads the slot, so items of any size
 /// move without a data race.
 #[repr(transparent)]
 pub(crate) struct Slot<T>(UnsafeCell<MaybeUninit<T>>);
@@ -17,11 +17,11 @@ impl<T> Slot<T> {
     /// Moves `item` in.
     ///
     /// # Safety
-    /// The slot holds nothing, and no other thread accesses it now.
+    /// The slot is empty, and no other thread accesses it now.
     #[inline(always)]
     pub(crate) unsafe fn put(&self, item: T) {
         self.0.with_mut(|place| {
-            // SAFETY: (Q1) the caller is alone at this slot, and the cell's pointer is valid.
+            // SAFETY: (Q1) no other thread accesses the slot, and the cell's pointer is valid.
             unsafe { place.cast::<T>().write(item) };
         });
     }
@@ -29,43 +29,44 @@ impl<T> Slot<T> {
     /// Moves the item out.
     ///
     /// # Safety
-    /// The slot holds an item that happens-before this call, the caller has claimed it, and
+    /// The slot holds an item whose write happens-before this call. The caller has claimed it, and
     /// takes it once.
     #[inline(always)]
     pub(crate) unsafe fn take(&self) -> T {
         self.0.with(|place| {
-            // SAFETY: (Q1) the caller's claim makes this the only read that counts as the move.
+            // SAFETY: (Q1) the caller has claimed the item, so this is the only read that moves it.
             unsafe { place.cast::<T>().read() }
         })
     }
 
-    /// A copy of what is here, item or not.
+    /// Copies the bits of the slot, whether it is empty or not.
     ///
     /// # Safety
     /// No other thread writes to the slot now.
     #[inline(always)]
     pub(crate) unsafe fn bits(&self) -> MaybeUninit<T> {
         self.0.with(|place| {
-            // SAFETY: (Q1) valid, and nobody writes; whatever is here may be copied as bits.
+            // SAFETY: (Q1) the pointer is valid and no thread writes; any bits may be copied.
             unsafe { place.read() }
         })
     }
 
-    /// Copies the bits of `other` here, item or not: only one of the two slots will be taken.
+    /// Copies the bits of `other` into this slot. At most one of the two will be taken.
     ///
     /// # Safety
-    /// No other thread accesses this slot now, none writes to `other`, and they are two slots.
+    /// No other thread accesses this slot now, no thread writes to `other`, and the slots differ.
     pub(crate) unsafe fn mirror(&self, other: &Slot<T>) {
         self.0.with_mut(|to| {
             other.0.with(|from| {
-                // SAFETY: (Q1) both pointers are valid for one slot; no slot is mirrored to itself.
+                // SAFETY: (Q1) both pointers are valid for one slot, and the slots differ.
                 unsafe { std::ptr::copy_nonoverlapping(from, to, 1) };
             });
         });
     }
 }
 
-/// Copies the bits of the slots `from` to as many slots `to`, as [`Slot::mirror`] does for one.
+/// Copies the bits of the slots `from` to the same number of slots `to`, as [`Slot::mirror`] does
+/// for one.
 ///
 /// # Safety
 /// As for `mirror`, for each pair.
@@ -73,8 +74,8 @@ impl<T> Slot<T> {
 #[inline(always)]
 pub(crate) unsafe fn mirror_run<T>(from: &[Slot<T>], to: &[Slot<T>]) {
     debug_assert_eq!(from.len(), to.len());
-    // SAFETY: (Q1) a slot is nothing but a cell, so writing through a shared reference is what
-    // it is for; both runs are valid for this length, and the caller is alone at `to`.
+    // SAFETY: (Q1) a slot is a cell, so it may be written through a shared reference. Both runs are
+    // valid for this length, and no other thread accesses `to`.
     unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr().cast_mut(), to.len()) };
 }
 
@@ -85,13 +86,13 @@ pub(crate) unsafe fn mirror_run<T>(from: &[Slot<T>], to: &[Slot<T>]) {
 #[cfg(loom)]
 pub(crate) unsafe fn mirror_run<T>(from: &[Slot<T>], to: &[Slot<T>]) {
     for (from, to) in from.iter().zip(to) {
-        // SAFETY: (Q1) passed on to the caller.
+        // SAFETY: (Q1) the caller guarantees it for each pair.
         unsafe { to.mirror(from) };
     }
 }
 
-/// Drops every item that `next` yields, and goes on after one whose `Drop` panics. The first
-/// panic is passed on; a second one meanwhile aborts the process, as it does for `Vec`.
+/// Drops each item that `next` yields, even after one whose `Drop` panics. The first panic is
+/// resumed; a second one aborts the process, as for `Vec`.
 pub(crate) fn drop_each<T>(next: impl FnMut() -> Option<T>) {
     struct Rest<T, F: FnMut() -> Option<T>>(F);
     impl<T, F: FnMut() -> Option<T>> Drop for Rest<T, F> {

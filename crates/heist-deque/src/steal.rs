@@ -1,38 +1,85 @@
-//! What a thief gets.
+//! The result of a steal.
 
-/// The outcome of one attempt to steal.
+/// The result of one attempt to steal.
 ///
-/// A thief that loses a race is told so (Q6): [`Retry`](Steal::Retry) means that somebody else
-/// made progress and that there may still be something to take, [`Empty`](Steal::Empty) that
-/// there was nothing to take at one instant of the call.
+/// A thief that loses a race gets [`Retry`](Steal::Retry): another thread has made progress, and
+/// there may still be something to take (Q6). [`Empty`](Steal::Empty) means that there was nothing
+/// to take at some moment of the call.
+///
+/// # Examples
+///
+/// ```
+/// use heist_deque::{Steal, deque::Owner};
+///
+/// let mut owner = Owner::new();
+/// owner.push("job");
+/// match owner.stealer().steal() {
+///     Steal::Success(job) => assert_eq!(job, "job"),
+///     Steal::Retry => { /* try again, here or elsewhere */ }
+///     Steal::Empty => unreachable!("no other thread takes it"),
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a stolen item is lost when it is dropped, and Retry asks for another attempt"]
 pub enum Steal<T> {
     /// There was nothing to steal.
     Empty,
-    /// This was stolen.
+    /// An item was stolen.
     Success(T),
-    /// Another thread got in between; trying again may succeed.
+    /// Another thread has interfered. Another attempt may succeed.
     Retry,
 }
 
 impl<T> Steal<T> {
-    /// Whether there was nothing to steal.
+    /// Returns whether there was nothing to steal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::Steal;
+    ///
+    /// assert!(Steal::<u32>::Empty.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         matches!(self, Steal::Empty)
     }
 
-    /// Whether something was stolen.
+    /// Returns whether something was stolen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::Steal;
+    ///
+    /// assert!(Steal::Success(1).is_success());
+    /// ```
     pub fn is_success(&self) -> bool {
         matches!(self, Steal::Success(_))
     }
 
-    /// Whether another attempt may succeed.
+    /// Returns whether another attempt may succeed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::Steal;
+    ///
+    /// assert!(Steal::<u32>::Retry.is_retry());
+    /// ```
     pub fn is_retry(&self) -> bool {
         matches!(self, Steal::Retry)
     }
 
-    /// What was stolen, if anything was.
+    /// Returns the stolen item, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::Steal;
+    ///
+    /// assert_eq!(Steal::Success(1).success(), Some(1));
+    /// assert_eq!(Steal::<u32>::Retry.success(), None);
+    /// ```
     pub fn success(self) -> Option<T> {
         match self {
             Steal::Success(item) => Some(item),
@@ -40,7 +87,15 @@ impl<T> Steal<T> {
         }
     }
 
-    /// Applies `f` to what was stolen.
+    /// Applies `f` to the stolen item.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::Steal;
+    ///
+    /// assert_eq!(Steal::Success(1).map(|item| item + 1), Steal::Success(2));
+    /// ```
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Steal<U> {
         match self {
             Steal::Empty => Steal::Empty,

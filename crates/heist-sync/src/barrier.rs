@@ -1,34 +1,51 @@
-//! A StoreLoad barrier whose cost falls on the rare side.
+//! A StoreLoad barrier for which the rare side pays.
 //!
-//! Two threads that each store one flag and then load the other's need a full fence on both
-//! sides, or both may miss the other's store. When one side runs a million times as often as
-//! the other, the kernel can pay for both: `membarrier` makes every running thread of the
-//! process pass a full fence at some instant between the call and its return. The frequent
-//! side then needs only to keep the *compiler* from reordering its store and its load.
+//! Two threads that each store one flag and then load the other's flag need a full fence each, or
+//! both may miss the other's store. If one side runs a million times as often as the other, the
+//! kernel can help: `membarrier` makes every running thread of the process execute a full fence
+//! between the call and its return. Then the frequent side only has to keep the *compiler* from
+//! reordering its store and its load.
 //!
-//! Where the kernel does not offer it (another system, an old kernel, a sandbox), both sides
-//! use an ordinary full fence: slower for the frequent side, equally right. Under loom both
-//! sides are ordinary fences too, so what loom checks is the protocol, not the kernel.
+//! Where the kernel does not offer that (another system, an old kernel, a sandbox), both sides run
+//! a full fence, which is slower for the frequent side and equally correct. Under loom both sides
+//! run fences too: loom checks the protocol, not the kernel.
 
 use crate::{Ordering, fence};
 use std::sync::atomic::compiler_fence;
 
-/// Which of the two ways this process uses. It never changes while the process lives.
+/// One of the two ways to order a store before a load on both sides. A process always uses the
+/// same.
+///
+/// # Examples
+///
+/// ```
+/// use heist_sync::Barrier;
+///
+/// let barrier = Barrier::detect();
+/// barrier.light();
+/// assert!(barrier.heavy());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Barrier {
-    /// The rare side calls the kernel; the frequent side only holds the compiler back.
+    /// The rare side calls the kernel, and the frequent side only holds the compiler back.
     Process,
     /// Both sides run a full fence.
     Fence,
 }
 
 impl Barrier {
-    /// What this process can do.
+    /// Returns the best kind that this process can use.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(heist_sync::Barrier::detect(), heist_sync::Barrier::detect());
+    /// ```
     pub fn detect() -> Barrier {
         if kernel::register() { Barrier::Process } else { Barrier::Fence }
     }
 
-    /// The frequent side: between its store and its load.
+    /// The frequent side: call it between the store and the load.
     #[inline(always)]
     pub fn light(self) {
         match self {
@@ -37,16 +54,16 @@ impl Barrier {
         }
     }
 
-    /// What is left of the frequent side where it is known that the rare side calls the kernel: the
-    /// compiler keeps its store before its load.
+    /// The frequent side if the rare side is known to call the kernel: keeps the compiler from
+    /// moving the load before the store.
     #[inline(always)]
     pub fn hold_compiler() {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// The rare side: between its store and its load. `false` means that the kernel took the
-    /// barrier back after it had granted it (a sandbox closed later); then nothing was ordered
-    /// and the caller must not go on.
+    /// The rare side: call it between the store and the load. Returns `false` if the kernel refuses
+    /// what it has granted before (a sandbox was closed later). Then nothing is ordered, and the
+    /// caller must not rely on its load.
     #[must_use = "without the barrier nothing is ordered"]
     pub fn heavy(self) -> bool {
         match self {
@@ -66,7 +83,7 @@ mod kernel {
     const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 
-    /// Registers the process, once; `false` when the kernel refuses.
+    /// Registers the process once. Returns `false` if the kernel refuses.
     pub(super) fn register() -> bool {
         static REGISTERED: OnceLock<bool> = OnceLock::new();
         *REGISTERED.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED))
@@ -77,8 +94,8 @@ mod kernel {
     }
 
     fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: (FFI) membarrier(command, flags, cpu) takes three integers and touches no
-        // memory of ours; an unknown command or a missing call is answered by an error.
+        // SAFETY: (FFI) membarrier(command, flags, cpu) takes three integers and accesses no memory
+        // of the process. An unknown command or a missing call returns an error.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 }

@@ -1,12 +1,27 @@
-//! Deliberate mistakes, for the model checker to find.
+//! Deliberate mistakes that the model checker must find.
 //!
-//! A loom suite that passes proves nothing until it has been seen to fail. Each canary names
-//! one ordering or one step of a protocol; a loom test that switches it on must fail. Outside
-//! loom a canary is a constant `false`: nothing of it reaches the compiled code.
+//! A loom suite that passes proves nothing until it has been seen to fail. Each canary names one
+//! ordering or one step of a protocol, and a loom test that switches it on must fail. Outside loom
+//! a canary is the constant `false`, of which nothing is compiled.
 
 use crate::Ordering;
 
-/// One mistake.
+/// A deliberate mistake in a protocol.
+///
+/// # Examples
+///
+/// ```
+/// use heist_sync::{AtomicU64, Canary, Ordering};
+///
+/// const PUBLISH_RELAXED: Canary = Canary::new("publish relaxed");
+///
+/// fn publish(tail: &AtomicU64) {
+///     tail.store(1, PUBLISH_RELAXED.weakens(Ordering::Release));
+/// }
+///
+/// publish(&AtomicU64::new(0));
+/// assert!(!PUBLISH_RELAXED.sings(), "only a loom test switches it on");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Canary(&'static str);
 
@@ -16,12 +31,12 @@ std::thread_local! {
 }
 
 impl Canary {
-    /// A mistake of this name, which must be unlike those of other mistakes.
+    /// Creates a canary. Its name must be unique.
     pub const fn new(name: &'static str) -> Self {
         Canary(name)
     }
 
-    /// Whether this mistake is being made.
+    /// Returns whether this canary is switched on.
     #[inline(always)]
     pub fn sings(self) -> bool {
         #[cfg(loom)]
@@ -30,21 +45,21 @@ impl Canary {
         false
     }
 
-    /// `right`, or `Relaxed` while this mistake is being made.
+    /// Returns `right`, or `Relaxed` if this canary is switched on.
     #[inline(always)]
     pub fn weakens(self, right: Ordering) -> Ordering {
         if self.sings() { Ordering::Relaxed } else { right }
     }
 
-    /// Runs a loom model with this mistake in it. The model must panic; the caller says with
-    /// `#[should_panic(expected = …)]` how. Loom runs all threads of a model on the calling OS thread, so a
-    /// thread-local reaches all of them and no other test.
+    /// Runs a loom model with this canary switched on. The model must panic, in the way that the
+    /// test expects with `#[should_panic(expected = …)]`. Loom runs all threads of a model on the
+    /// calling OS thread, so a thread-local reaches all of them and no other test.
     #[cfg(loom)]
     pub fn model(self, body: impl Fn() + Sync + Send + 'static) {
         self.model_with(&loom::model::Builder::new(), body);
     }
 
-    /// As [`model`](Self::model), with bounds of the model's own.
+    /// As [`model`](Self::model), with the bounds of this builder.
     #[cfg(loom)]
     pub fn model_with(self, model: &loom::model::Builder, body: impl Fn() + Sync + Send + 'static) {
         struct Silence;

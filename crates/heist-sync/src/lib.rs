@@ -1,8 +1,4 @@
-//! The one place where the standard library and loom meet.
-//!
-//! Everything in heist's lock-free parts that another thread can see goes through these names,
-//! so that the model checker sees every atomic, every cell and every fence of the protocols.
-//! This crate is an implementation detail of heist: its interface follows what heist needs.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod adaptive;
@@ -21,47 +17,75 @@ mod primitives {
     pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
     pub use std::sync::{Arc, Mutex, MutexGuard};
 
-    /// `std`'s cell behind loom's interface: access only through a raw pointer for the duration
-    /// of a closure, which is what lets loom see who reads and who writes.
+    /// A cell with loom's interface: it lends its address for the duration of a closure, so that
+    /// loom sees reads and writes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let cell = heist_sync::UnsafeCell::new(1);
+    /// // SAFETY: no other thread accesses the cell.
+    /// cell.with_mut(|value| unsafe { *value += 1 });
+    /// // SAFETY: as above.
+    /// assert_eq!(cell.with(|value| unsafe { *value }), 2);
+    /// ```
     #[derive(Debug)]
     pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
-        /// A cell with `value` in it.
+        /// Creates a cell.
         pub const fn new(value: T) -> Self {
             UnsafeCell(std::cell::UnsafeCell::new(value))
         }
 
+        /// Calls `f` with the address of the value, for reading.
         #[inline(always)]
-        /// The cell's address, for the duration of a read.
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
 
+        /// Calls `f` with the address of the value, for writing.
         #[inline(always)]
-        /// The cell's address, for the duration of a write.
         pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
         }
     }
 
-    /// `std`'s condition variable behind an interface that a model can have too.
+    /// A condition variable with an interface that loom can implement. It ignores poisoning.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{Condvar, Mutex};
+    ///
+    /// let (is_ready, changed) = (Mutex::new(false), Condvar::new());
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         *is_ready.lock().unwrap() = true;
+    ///         changed.notify_one();
+    ///     });
+    ///     let mut guard = is_ready.lock().unwrap();
+    ///     while !*guard {
+    ///         guard = changed.wait(guard);
+    ///     }
+    /// });
+    /// ```
     #[derive(Debug, Default)]
     pub struct Condvar(std::sync::Condvar);
 
     impl Condvar {
-        /// One that nobody waits for.
+        /// Creates a condition variable.
         pub const fn new() -> Self {
             Condvar(std::sync::Condvar::new())
         }
 
-        /// Waits for a notification. May return without one.
+        /// Waits for a notification. Spurious wake-ups are possible.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
-        /// Waits for a notification, at most as long as `timeout`; also tells whether that has
-        /// passed. `guard` is that of `mutex`.
+        /// Waits for a notification, for at most `timeout`. Also returns whether it has timed out.
+        /// `guard` belongs to `mutex`.
         pub fn wait_timeout<'a, T>(
             &self,
             _mutex: &'a Mutex<T>,
@@ -73,29 +97,30 @@ mod primitives {
             (guard, result.timed_out())
         }
 
-        /// Wakes one of those who wait.
+        /// Wakes one waiting thread.
         pub fn notify_one(&self) {
             self.0.notify_one();
         }
 
-        /// Wakes all who wait.
+        /// Wakes all waiting threads.
         pub fn notify_all(&self) {
             self.0.notify_all();
         }
     }
 
-    /// What is in a word that the caller alone writes. Others may look at it meanwhile. It is a plain load, which the compiler can make part
-    /// of a comparison; an atomic one it leaves apart.
+    /// Loads a word that only the calling thread writes, while other threads may read it. This is a
+    /// plain load, which the compiler can make part of a comparison, unlike an atomic one.
     ///
     /// # Safety
     /// No other thread writes the word at the same time.
     #[inline(always)]
     pub unsafe fn load_own(word: &AtomicU64) -> u64 {
-        // SAFETY: (type) valid as long as the word is borrowed; nobody else writes it, as the caller promises.
+        // SAFETY: (type) valid while the word is borrowed, and no other thread writes it, as the
+        // caller promises.
         unsafe { word.as_ptr().read() }
     }
 
-    /// Whether a model has failed and is being torn down; see loom's side.
+    /// Whether a loom model has failed and is being torn down. Always `false` outside loom.
     #[inline(always)]
     pub fn model_has_failed() -> bool {
         false
@@ -110,8 +135,18 @@ mod primitives;
 pub use primitives::*;
 pub use std::sync::atomic::Ordering;
 
-/// Thread-locals: `std`'s, initialised at compile time, or loom's, whose threads are not the
-/// system's.
+/// Declares thread-locals: those of `std`, initialised at compile time, or those of loom, whose
+/// threads are not threads of the system.
+///
+/// # Examples
+///
+/// ```
+/// heist_sync::thread_local! {
+///     static DEPTH: std::cell::Cell<u32> = std::cell::Cell::new(0);
+/// }
+/// DEPTH.set(1);
+/// assert_eq!(DEPTH.get(), 1);
+/// ```
 #[cfg(not(loom))]
 #[macro_export]
 macro_rules! thread_local {

@@ -1,12 +1,12 @@
-//! Loom's primitives, with one addition that makes its search complete for our protocols.
+//! Loom's primitives, with one addition that makes its search complete for lock-free protocols.
 //!
 //! To find the interleavings that matter, loom looks for accesses of two threads to the same
-//! atomic of which one is a write. It remembers only the *last* access. When a thread loads a
+//! atomic, one of which is a write. It remembers only the *last* access. When a thread loads a
 //! word and then exchanges it, its own load hides the earlier load of the other thread, and the
-//! interleaving in which the exchange comes first is never tried. Nearly everything in our
-//! protocols is a load followed by an exchange. So every access here is announced by a store to a
-//! companion that nobody reads: stores conflict with each other whatever follows, and Relaxed
-//! ones order nothing, so that the memory model stays as it is.
+//! interleaving in which the exchange comes first is never tried. Nearly all steps of lock-free
+//! protocols are a load followed by an exchange. So every access here is announced by a store to a
+//! second atomic that no thread reads. Stores always conflict with each other, and Relaxed stores
+//! order nothing, so the memory model stays as it is.
 
 pub use loom::cell::UnsafeCell;
 pub use loom::sync::atomic::fence;
@@ -14,8 +14,8 @@ pub use loom::sync::{Arc, Mutex, MutexGuard};
 
 use loom::sync::atomic::{self, Ordering};
 
-/// Whether a model has failed and is being torn down. Then loom's atomics can no longer be
-/// used, and a destructor that did would turn the report into an abort.
+/// Whether a model has failed and is being torn down. Then loom's atomics must not be used any
+/// more: a destructor that used one would turn the report into an abort.
 pub fn model_has_failed() -> bool {
     std::thread::panicking()
 }
@@ -97,7 +97,7 @@ macro_rules! counting {
 }
 
 /// # Safety
-/// As documented there; loom fails a model in which it does not hold.
+/// As for `std`. Loom fails a model that violates it.
 pub unsafe fn load_own(word: &AtomicU64) -> u64 {
     // SAFETY: (type) passed on to the caller.
     unsafe { word.announced().unsync_load() }
@@ -107,7 +107,7 @@ counting!(AtomicU32, u32);
 counting!(AtomicU64, u64);
 counting!(AtomicUsize, usize);
 
-/// loom's condition variable. A model knows no time: a timeout of zero passes at once, any other
+/// Loom's condition variable. A model has no time: a timeout of zero elapses at once, any other
 /// never.
 #[derive(Debug, Default)]
 pub struct Condvar(loom::sync::Condvar);
@@ -128,7 +128,7 @@ impl Condvar {
         timeout: std::time::Duration,
     ) -> (MutexGuard<'a, T>, bool) {
         if timeout.is_zero() {
-            // Others get their turn between the two, as they do while a real timeout passes.
+            // Other threads may run in between, as during a real timeout.
             drop(guard);
             return (mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner()), true);
         }

@@ -1,33 +1,51 @@
 //! A word that a thread can sleep on.
 //!
-//! On Linux this is the kernel's futex: the sleeper has nothing to take back when it is woken, and who wakes it touches
-//! nothing but the word. Elsewhere, and under loom, a lock and a condition variable stand for it.
+//! On Linux this is a futex: a sleeper need not undo anything when it is woken, and the thread that
+//! wakes it accesses nothing but the word. Elsewhere, and under loom, it is a lock and a condition
+//! variable.
 
 use crate::AtomicU32;
 use bed::Bed;
 use std::ops::Deref;
 use std::time::Duration;
 
-/// An atomic word, and a place to sleep as long as it has a certain value.
+/// An atomic word on which threads can sleep while it has a certain value.
+///
+/// # Examples
+///
+/// ```
+/// use heist_sync::{Ordering, WaitWord};
+///
+/// let is_done = WaitWord::new(0);
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         is_done.store(1, Ordering::Release);
+///         is_done.wake_one();
+///     });
+///     while is_done.load(Ordering::Acquire) == 0 {
+///         is_done.sleep_while(0, None);
+///     }
+/// });
+/// ```
 pub struct WaitWord {
     word: AtomicU32,
     bed: Bed,
 }
 
 impl WaitWord {
-    /// One with this `value`, on which nobody sleeps.
+    /// Creates a word with this value.
     pub fn new(value: u32) -> Self {
         WaitWord { word: AtomicU32::new(value), bed: Bed::new() }
     }
 
-    /// Sleeps until it is [woken](Self::wake_one), or for about so long if there is a `limit`; but only if the word has this
-    /// `value`. It may wake up for nothing. Orders nothing.
+    /// Sleeps until it is [woken](Self::wake_one), for at most about `limit`, if the word has this
+    /// value. Spurious wake-ups are possible. This orders no memory accesses.
     pub fn sleep_while(&self, value: u32, limit: Option<Duration>) {
         self.bed.sleep_while(&self.word, value, limit);
     }
 
-    /// Wakes one of those who sleep. Who changes the word and then calls this leaves nobody asleep on the old value, if
-    /// there was but one.
+    /// Wakes one sleeping thread. If only one thread sleeps, changing the word and then calling
+    /// this does not leave it asleep on the old value.
     pub fn wake_one(&self) {
         self.bed.wake_one(&self.word);
     }
@@ -56,9 +74,10 @@ mod bed {
         }
 
         pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32, limit: Option<Duration>) {
-            // What is too long for the kernel is for ever.
+            // A limit that is too long for the kernel is infinite.
             let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-            // Woken, too late, interrupted, or not as it was: the caller looks at the word.
+            // Whatever the result (woken, timed out, interrupted, changed), the caller checks the
+            // word.
             let _ = futex::wait(word, Flags::PRIVATE, value, limit.as_ref());
         }
 
@@ -73,7 +92,7 @@ mod bed {
     use crate::{AtomicU32, Canary, Condvar, Mutex, MutexGuard, Ordering};
     use std::time::Duration;
 
-    /// Who wakes a sleeper does not wait until it sleeps.
+    /// A waking thread does not wait until the other thread sleeps.
     pub(super) const NO_LOCK: Canary = Canary::new("wait word no lock");
 
     pub(super) struct Bed {
@@ -98,8 +117,8 @@ mod bed {
         }
 
         pub(super) fn wake_one(&self, _: &AtomicU32) {
-            // Who has seen the old value holds the lock until it sleeps. Having had it, we know that it does, and that it will
-            // not miss the notification.
+            // A thread that has seen the old value holds the lock until it sleeps. After this
+            // thread has had the lock, the other one sleeps and does not miss the notification.
             if !NO_LOCK.sings() {
                 drop(self.lock());
             }
@@ -118,8 +137,8 @@ mod loom_tests {
     use crate::Ordering;
     use loom::thread;
 
-    /// One changes the word and wakes, the other sleeps until it has changed. Leaked: when a model deadlocks, loom's objects can no
-    /// longer be dropped.
+    /// One thread changes the word and wakes the other, which sleeps until it has changed. The word
+    /// is leaked because loom's objects cannot be dropped after a deadlock.
     fn a_change_beside_a_sleeper() {
         let word: &'static WaitWord = Box::leak(Box::new(WaitWord::new(0)));
         let sleeper = thread::spawn(move || {
@@ -151,7 +170,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn who_comes_too_late_does_not_sleep() {
+    fn a_thread_that_comes_too_late_does_not_sleep() {
         let word = WaitWord::new(1);
         word.sleep_while(0, None);
         word.sleep_while(0, Some(Duration::MAX));
@@ -165,14 +184,15 @@ mod tests {
         assert_eq!(word.load(Ordering::Relaxed), 0);
     }
 
-    /// Each in turn: a wake-up that is missed is a hang. Whoever's turn it is has changed the word, and sleeps until the other has.
+    /// Two threads take turns. Each changes the word and sleeps until the other has changed it, so
+    /// a missed wake-up is a hang.
     #[test]
     fn no_wake_up_is_missed() {
         const TURNS: u32 = 20_000;
         let word = WaitWord::new(0);
         let play = |parity: u32| {
             for turn in (0..TURNS).filter(|turn| turn % 2 == parity) {
-                // Until it is this one's turn it is the other's.
+                // Until it is this thread's turn, it is the other's.
                 while word.load(Ordering::Relaxed) != turn {
                     word.sleep_while(turn - 1, None);
                 }

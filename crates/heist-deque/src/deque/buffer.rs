@@ -1,15 +1,16 @@
-//! Where a deque's items lie.
+//! The buffers that hold a deque's items.
 
 use super::split::GENERATIONS;
 use crate::slot::Slot;
 use heist_sync::{AtomicPtr, AtomicU32, Ordering, model_has_failed};
 use std::ptr::{self, NonNull};
 
-/// A circular array of slots, and of marks. The position of an item says which: its low bits.
+/// A circular array of slots, and of marks. The low bits of a position are the index.
 pub(super) struct Buffer<T> {
     slots: NonNull<Slot<T>>,
-    /// For each slot the last position whose item a thief has copied out of it. Before the first theft
-    /// it is a position that belongs to another slot. Apart from the slots: thieves write here, the owner there.
+    /// For each slot the last position whose item a thief has copied out of it. Before the first
+    /// theft it is a position of another slot. The marks are separate from the slots because
+    /// thieves write marks and the owner writes slots.
     copied: NonNull<AtomicU32>,
     mask: u32,
 }
@@ -33,7 +34,7 @@ impl<T> Buffer<T> {
     }
 
     /// # Safety
-    /// Allocated with this capacity, once, and nobody is left to read it.
+    /// The buffer was allocated with this capacity, is freed once, and no thread reads it any more.
     unsafe fn free(self) {
         let capacity = self.mask as usize + 1;
         let slots = ptr::slice_from_raw_parts_mut(self.slots.as_ptr(), capacity);
@@ -61,7 +62,7 @@ impl<T> Buffer<T> {
         unsafe { slot.as_ref() }
     }
 
-    /// A thief has copied out the item of `position`.
+    /// Records that a thief has copied the item of `position`.
     ///
     /// # Safety
     /// As for [`slot`](Self::slot).
@@ -73,7 +74,7 @@ impl<T> Buffer<T> {
         mark.store(position, Ordering::Release);
     }
 
-    /// Whether the thief that took `position` is done with its slot.
+    /// Whether the thief that took `position` has copied the item.
     ///
     /// # Safety
     /// As for [`slot`](Self::slot).
@@ -99,9 +100,9 @@ fn leak<T>(items: impl Iterator<Item = T>) -> NonNull<T> {
     unsafe { NonNull::new_unchecked(first) }
 }
 
-/// All buffers that a deque ever had, each twice as large as the one before. None is freed
-/// before the deque goes, so a thief may go on reading from one that has been outgrown; the
-/// outgrown ones together are smaller than the last one.
+/// All buffers that a deque ever had, each twice as large as the one before. They are freed with
+/// the deque, so a thief may still read from a buffer that was outgrown. The outgrown buffers
+/// together are smaller than the last one.
 pub(super) struct Generations<T> {
     first_capacity: usize,
     slots: [AtomicPtr<Slot<T>>; GENERATIONS],
@@ -109,10 +110,10 @@ pub(super) struct Generations<T> {
 }
 
 impl<T> Generations<T> {
-    /// The largest buffer: positions must be comparable by their signed difference.
+    /// Layout: the largest buffer. Positions must be comparable by their signed difference.
     const MAX_CAPACITY: usize = 1 << 30;
 
-    /// The first buffer has `first_capacity` places.
+    /// Creates the list with a first buffer of `first_capacity` slots.
     pub(super) fn new(first_capacity: usize) -> (Self, Buffer<T>) {
         assert!(
             first_capacity.is_power_of_two() && (2..=Self::MAX_CAPACITY).contains(&first_capacity),
@@ -167,7 +168,7 @@ impl<T> Drop for Generations<T> {
         }
         for generation in 0..GENERATIONS {
             if !self.slots[generation].load(Ordering::Relaxed).is_null() {
-                // SAFETY: (Q2) nobody is left to read it, and this is done once.
+                // SAFETY: (Q2) no thread reads it any more, and it is freed once.
                 unsafe { self.get(generation).free() };
             }
         }

@@ -1,6 +1,6 @@
 //! The deque's protocol in every interleaving that loom can find (Q1, Q2, Q6, Q7).
 //!
-//! Under loom a thief that has asked does not wait for the owner: it goes on to the barrier at
+//! Under loom a thief that has asked does not wait for the owner but goes on to the barrier at
 //! once, so that the owner's answer and the thief's exposure race in every order.
 
 use super::{Owner, Stealer};
@@ -19,20 +19,20 @@ fn deque(capacity: usize, items: std::ops::Range<u32>) -> Owner<u32> {
 
 /// Every item of 0..count is there exactly once.
 fn account(mut owner: Owner<u32>, mut taken: Vec<u32>, count: u32) {
-    // A bottom that has fallen behind the top would yield for ever.
+    // If the bottom fell behind the top, pops would never end.
     taken.extend(std::iter::from_fn(|| owner.pop()).take(count as usize + 1));
     taken.sort_unstable();
     assert!(taken.iter().copied().eq(0..count), "not exactly once: {taken:?}");
 }
 
-/// For models with more steps, one preemption less: two, where three would take minutes.
+/// One preemption less, for models that would take minutes otherwise.
 fn bounded() -> loom::model::Builder {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.map(|bound| bound - 1);
     builder
 }
 
-/// A thief that tries so many times to take one.
+/// A thief that makes this number of attempts to take an item.
 fn thief(stealer: Stealer<u32>, attempts: usize) -> thread::JoinHandle<Vec<u32>> {
     thread::spawn(move || (0..attempts).filter_map(|_| stealer.steal().success()).collect())
 }
@@ -108,7 +108,7 @@ fn requests_in_a_row() {
     account(owner, taken, 3);
 }
 
-/// The owner shares what it has though it has not seen anybody ask, while a thief asks and exposes.
+/// The owner shares without being asked, while a thief asks and exposes.
 fn shared_under_a_thief() {
     let mut owner = deque(2, 0..1);
     let thief = thief(owner.stealer(), 2);
@@ -119,8 +119,8 @@ fn shared_under_a_thief() {
     account(owner, taken, 2);
 }
 
-/// A thief takes what is public and asks for more, or the owner takes it back and asks itself; a push answers, and is popped, while the
-/// thief comes again.
+/// A thief takes the public item and asks for more, or the owner takes it back and asks itself. A
+/// push answers, and is popped while the thief tries again.
 fn restocked_under_a_thief() {
     let mut owner = deque(2, 0..1);
     owner.share();
@@ -133,7 +133,8 @@ fn restocked_under_a_thief() {
     account(owner, taken, 2);
 }
 
-/// The owner lowers the flag for an exchange that fails, and finds nothing left; a thief that has seen it up comes again.
+/// The owner clears the flag for an exchange that fails, and finds nothing left. A thief that has
+/// seen the flag set tries again.
 fn left_unanswered_under_a_thief() {
     let mut owner = deque(4, 0..3);
     owner.share();

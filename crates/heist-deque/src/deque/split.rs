@@ -1,17 +1,20 @@
-//! The word that divides a deque into what is public and what is private.
+//! The word that divides a deque into a public and a private part.
 
 use crate::canary;
 use heist_sync::{AtomicU64, Ordering};
 use std::fmt;
 
+// Layout: see the table of `Split`.
 const PUBLIC_BITS: u32 = 7;
 const GENERATION_BITS: u32 = 5;
 const VERSION_BITS: u32 = 20;
 
+// Layout: where the fields begin.
 const GENERATION_SHIFT: u32 = PUBLIC_BITS;
 const VERSION_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
 const TOP_SHIFT: u32 = VERSION_SHIFT + VERSION_BITS;
 
+// Layout: masks and units of the fields.
 const PUBLIC_MASK: u64 = (1 << PUBLIC_BITS) - 1;
 const GENERATION_MASK: u64 = ((1 << GENERATION_BITS) - 1) << GENERATION_SHIFT;
 const VERSION_MASK: u64 = ((1 << VERSION_BITS) - 1) << VERSION_SHIFT;
@@ -25,10 +28,10 @@ const _: () = assert!(
     "the fields are disjoint and leave no gap"
 );
 
-/// At most this many items are public at a time.
+/// Layout: the number of items that can be public at a time.
 pub(super) const MAX_PUBLIC: u32 = PUBLIC_MASK as u32;
-/// There are this many generations of buffers at most. A model gets by with few, and is sooner done for it: loom makes and
-/// clears away each anew in every interleaving.
+/// Layout: the number of generations of buffers. Loom needs few, and creates them anew in each
+/// interleaving.
 pub(super) const GENERATIONS: usize = if cfg!(loom) { 4 } else { 1 << GENERATION_BITS };
 
 /// A snapshot of the split word.
@@ -36,17 +39,17 @@ pub(super) const GENERATIONS: usize = if cfg!(loom) { 4 } else { 1 << GENERATION
 /// | bits | field | meaning |
 /// |---|---|---|
 /// | 32..64 | top | the position of the oldest item; thieves alone move it |
-/// | 12..32 | version | counts moves of the split and growths, so that a thief notices one that it slept through |
+/// | 12..32 | version | counts moves of the split and growths, so that a thief notices those that it missed |
 /// | 7..12 | generation | which buffer holds the items |
-/// | 0..7 | public | how many items from the top on thieves may take |
+/// | 0..7 | public | number of items from the top on that thieves may take |
 ///
-/// `split` = top + public is not stored: theft leaves it where it is. So the owner, who knows
-/// where it put the split, need not look at this word while thieves take what is public.
+/// The split itself is not stored: it is top + public, which a theft does not change. So the owner,
+/// which knows where it put the split, need not read this word while thieves take public items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Split(u64);
 
 impl Split {
-    /// Nothing public, nobody asking.
+    /// An empty deque.
     pub(super) fn at(top: u32) -> Split {
         Split(u64::from(top) << TOP_SHIFT)
     }
@@ -63,30 +66,32 @@ impl Split {
         self.top().wrapping_add(self.public())
     }
 
+    /// The number of public items.
     #[inline(always)]
     pub(super) fn public(self) -> u32 {
         (self.0 & PUBLIC_MASK) as u32
     }
 
+    /// The generation of the buffer that holds the items.
     #[inline(always)]
     pub(super) fn generation(self) -> usize {
         ((self.0 & GENERATION_MASK) >> GENERATION_SHIFT) as usize
     }
 
-    /// After a thief has taken the `count` oldest.
+    /// The word after a thief has taken the `count` oldest items.
     #[inline(always)]
     pub(super) fn taken(self, count: u32) -> Split {
         debug_assert!(count <= self.public());
         Split((self.0 - u64::from(count)).wrapping_add(u64::from(count) * ONE_TOP))
     }
 
-    /// After the split was moved: the `public` oldest items are public now.
+    /// The word after the split was moved so that the `public` oldest items are public.
     pub(super) fn sharing(self, public: u32) -> Split {
         debug_assert!(public <= MAX_PUBLIC);
         Split(self.next_version().0 & !PUBLIC_MASK | u64::from(public))
     }
 
-    /// After the owner has moved to the next buffer.
+    /// The word after the owner has moved to the next buffer.
     pub(super) fn grown(self) -> Split {
         debug_assert!(self.generation() + 1 < GENERATIONS);
         Split(self.next_version().0 + ONE_GENERATION)
@@ -109,8 +114,8 @@ impl fmt::Debug for Split {
     }
 }
 
-/// The split word. All changes are compare-and-swaps: they are one release sequence, so
-/// whoever acquires a value has also acquired all that led to it.
+/// The split word. All changes are compare-and-swaps, which form one release sequence: a thread
+/// that acquires a value has also acquired all earlier ones.
 pub(super) struct AtomicSplit(AtomicU64);
 
 impl AtomicSplit {
@@ -118,15 +123,15 @@ impl AtomicSplit {
         AtomicSplit(AtomicU64::new(split.0))
     }
 
-    /// A look before a change.
+    /// Loads the word before a change.
     #[inline(always)]
     pub(super) fn load(&self) -> Split {
-        // Acquire: pairs with the Release in replace(): what is public is visible, and so is
-        // the buffer of this generation.
+        // Acquire: pairs with the Release in replace(). Public items are visible, and so is the
+        // buffer of this generation.
         Split(self.0.load(Ordering::Acquire))
     }
 
-    /// Exchanges `current` for `new`; tells whether nobody got in between (Q1, Q6).
+    /// Replaces `current` by `new`. Fails if another thread has changed the word (Q1, Q6).
     #[inline(always)]
     pub(super) fn replace(&self, current: Split, new: Split) -> bool {
         // AcqRel: pairs with the Acquire in load() and with itself. A failure decides nothing:

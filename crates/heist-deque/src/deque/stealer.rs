@@ -1,29 +1,34 @@
-//! The many ends that steal.
+//! The handles that steal.
 
 use super::buffer::Buffer;
-use super::hand::Mark;
 use super::owner::Owner;
 use super::shared::Shared;
 use super::split::{MAX_PUBLIC, Split};
 use crate::Steal;
 use crate::canary;
+use crate::tuning::ANSWER_CHECKS;
 use heist_sync::Arc;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// How often a thief that has asked looks for the owner's answer before it pays for the barrier.
-/// Together about as long as the barrier takes where the owner's core runs; `fork_join_fib` has half of the barriers that it has with 8, and `deque_contended` does not mind.
-#[cfg(not(loom))]
-const PATIENCE: u32 = 32;
-#[cfg(loom)]
-const PATIENCE: u32 = 0;
-
-/// Half of what can be public.
+/// Layout: half of what can be public.
 const MAX_BATCH: usize = MAX_PUBLIC.div_ceil(2) as usize;
 
 /// A handle that steals from a deque. Any number of threads may use it at once.
+///
+/// # Examples
+///
+/// ```
+/// use heist_deque::{Steal, deque::Owner};
+///
+/// let mut owner = Owner::new();
+/// owner.push(1);
+/// let stealer = owner.stealer();
+/// assert_eq!(stealer.steal(), Steal::Success(1));
+/// assert_eq!(stealer.steal(), Steal::Empty);
+/// ```
 pub struct Stealer<T> {
-    shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<Shared<T>>,
 }
 
 impl<T> Stealer<T> {
@@ -31,52 +36,74 @@ impl<T> Stealer<T> {
         Stealer { shared: Arc::clone(shared) }
     }
 
-    /// How many items there are; a snapshot.
+    /// Returns the number of items. It may have changed when the caller uses the result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::deque::Owner::new();
+    /// owner.push(1);
+    /// assert_eq!(owner.stealer().len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
-    /// Whether there was nothing.
+    /// Returns whether the deque is empty. That may have changed when the caller uses the result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let owner = heist_deque::deque::Owner::<u32>::new();
+    /// assert!(owner.stealer().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where the deque ends now. The owner alone changes that, by each push and pop.
-    pub fn mark(&self) -> Mark {
-        Mark::at(self.shared.own.bottom_lately())
-    }
-
-    /// Rings the deque's bell: somebody wants to hear of it when the owner pushes. It rings until the owner
-    /// [silences](Owner::hush) it. Returns whether it was silent.
-    ///
-    /// Who rings, and then runs the heavy side of the barrier that [`Barrier::detect`](heist_sync::Barrier::detect) finds,
-    /// and then finds nothing here, will be heard by the next push. Who finds it ringing may leave the barrier to the one that
-    /// rang, if all who ring run it, and look afterwards.
-    pub fn ring(&self) -> bool {
-        self.shared.own.calm.ring()
-    }
-
-    /// Nudges the owner: its next push is told as if the bell rang, if it sees that. A hint, which needs no barrier.
-    pub fn nudge(&self) {
-        self.shared.own.calm.nudge();
-    }
-
     /// Takes the oldest item.
+    ///
+    /// Returns [`Steal::Retry`] if another thread has interfered, and [`Steal::Empty`] if there is
+    /// nothing to take.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::deque::Owner::new();
+    /// owner.push("oldest");
+    /// owner.push("newest");
+    /// assert_eq!(owner.stealer().steal().success(), Some("oldest"));
+    /// ```
     pub fn steal(&self) -> Steal<T> {
         self.claim(|_| 1).map(|loot| loot.item(0))
     }
 
-    /// Takes half of the oldest items that are public, rounded up and at most 64: the oldest is
-    /// returned, the others become the newest of `dest`, in order.
+    /// Takes up to half of the items, and at most 64. Returns the oldest, and pushes the others to
+    /// `dest` in order.
+    ///
+    /// Items beyond those that the owner has made available already are left for the next attempt.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::deque::Owner;
+    ///
+    /// let mut victim = Owner::new();
+    /// (0..8).for_each(|item| victim.push(item));
+    /// let mut thief = Owner::new();
+    /// assert_eq!(victim.stealer().steal_batch_into(&mut thief).success(), Some(0));
+    /// assert_eq!(thief.len() + victim.len(), 7);
+    /// ```
     ///
     /// # Panics
-    /// If `dest` would hold more than 2³⁰ items; then nothing was stolen.
+    ///
+    /// Panics if `dest` would hold more than 2³⁰ items. Then nothing is stolen.
     pub fn steal_batch_into(&self, dest: &mut Owner<T>) -> Steal<T> {
         let most = self.shared.len().div_ceil(2).min(MAX_BATCH) as u32;
         if most == 0 {
             return Steal::Empty;
         }
-        // Before the claim, so that nothing can fail after it.
+        // Before the claim, because nothing may fail after it.
         dest.reserve(most - 1);
         self.claim(|public| public.div_ceil(2).min(most)).map(|loot| {
             for index in 1..loot.count {
@@ -86,8 +113,8 @@ impl<T> Stealer<T> {
         })
     }
 
-    /// One attempt to claim as many of the oldest items as `how_many` says for the number of
-    /// public ones that it is given, which is not 0.
+    /// Tries once to claim the oldest items. `how_many` gets the number of public items, which is
+    /// not 0, and returns how many to claim.
     #[inline]
     fn claim(&self, how_many: impl FnOnce(u32) -> u32) -> Steal<Loot<T>> {
         let mut split = self.shared.split.load();
@@ -103,22 +130,22 @@ impl<T> Stealer<T> {
             return Steal::Retry;
         }
         if count == split.public() {
-            // For whoever comes next: the owner has time to answer until then.
-            self.shared.own.calm.ask();
+            // On behalf of the next thief. Until that comes, the owner has time to answer.
+            self.shared.own.threshold.ask();
         }
         let buffer = self.shared.generations.get(split.generation());
         Steal::Success(Loot { buffer, start: split.top(), count })
     }
 
-    /// Nothing is public: asks the owner for a share and, if it is busy elsewhere, takes one.
-    /// Returns a split with something public in it.
+    /// Asks the owner to make items public and, if it does not answer, exposes them. Returns a
+    /// split word with public items.
     #[cold]
     fn ask(&self, split: Split) -> Steal<Split> {
         if self.shared.len_from(split.split()) == 0 {
             return Steal::Empty;
         }
-        self.shared.own.calm.ask();
-        for _ in 0..PATIENCE {
+        self.shared.own.threshold.ask();
+        for _ in 0..ANSWER_CHECKS {
             std::hint::spin_loop();
             let now = self.shared.split.load();
             if now != split {
@@ -128,24 +155,24 @@ impl<T> Stealer<T> {
         self.expose(split)
     }
 
-    /// Makes everything public without the owner, who was asked after `split` was loaded. An
-    /// owner that did not answer is not about to need its items, and gets half of them back by
-    /// one exchange; the next thief need not pay for the barrier again.
+    /// Makes all items public without the owner, which was asked after `split` was loaded. An owner
+    /// that does not answer will not need its items soon, and can take half of them back by one
+    /// exchange. The next thief need not pay for the barrier again.
     ///
-    /// As long as the word is `split`, the owner has not lowered the flag since, or has taken nothing until it raised it again: a pop that
-    /// sees the flag competes for the word, and a pop that did not see it has shown its bottom
-    /// before the barrier ends.
+    /// As long as the word is `split`, the owner has not cleared the flag since, or has taken
+    /// nothing before it set the flag again. A pop that sees the flag competes for the word. A pop
+    /// that did not see it has made its bottom visible before the barrier ends.
     fn expose(&self, split: Split) -> Steal<Split> {
-        // Begin anew as late as possible: what counts is that the word is the same from here to
-        // the exchange, and the flag up.
+        // Begin as late as possible: the word must be the same from here to the exchange, and the
+        // flag must be set.
         if self.shared.split.load() != split {
             return Steal::Retry;
         }
-        self.shared.own.calm.ask();
+        self.shared.own.threshold.ask();
         let stale =
             canary::DEQUE_BOTTOM_NOT_REREAD.sings().then(|| self.shared.len_from(split.split()));
         if !canary::DEQUE_HEAVY_BARRIER_MISSING.sings() && !self.shared.own.barrier.heavy() {
-            // Nothing to be had without the owner, and no use in trying again at once.
+            // Only the owner could make items public, so an immediate retry would be in vain.
             return Steal::Empty;
         }
         let len = stale.unwrap_or_else(|| self.shared.len_from(split.split()));
@@ -160,7 +187,7 @@ impl<T> Stealer<T> {
     }
 }
 
-/// Items that this thief has claimed. Each must be moved out once.
+/// Items that this thief has claimed. Each must be moved out exactly once.
 struct Loot<T> {
     buffer: Buffer<T>,
     start: u32,
@@ -168,7 +195,7 @@ struct Loot<T> {
 }
 
 impl<T> Loot<T> {
-    /// Moves out item `index`, and gives its slot back to the owner.
+    /// Moves out item `index` and gives its slot back to the owner.
     #[inline(always)]
     fn item(&self, index: u32) -> T {
         debug_assert!(index < self.count);
@@ -177,13 +204,14 @@ impl<T> Loot<T> {
         let slot = unsafe { self.buffer.slot(position) };
         // SAFETY: (Q1, Q7) claimed by this thief alone, and public before the split it saw.
         let item = unsafe { slot.take() };
-        // SAFETY: (Q2) as above.
+        // SAFETY: (Q2) the buffers are alive, as above.
         unsafe { self.buffer.mark_copied(position) };
         item
     }
 }
 
-// A panic of the owner leaves a deque that can be stolen from, and a thief does not look at what the owner keeps to itself.
+// A panic of the owner leaves a deque from which can be stolen, and a thief does not access the
+// cells of the owner.
 impl<T> UnwindSafe for Stealer<T> {}
 impl<T> RefUnwindSafe for Stealer<T> {}
 

@@ -1,5 +1,5 @@
-//! The deque across the wrap-around of the 32-bit positions in its split word (Q1, Q2), its growth, and what only
-//! the module itself can see.
+//! The deque across the wrap-around of the 32-bit positions in its split word (Q1, Q2), its growth,
+//! and what only the module itself can see.
 
 use super::{Owner, Pushed, Stealer};
 use crate::Steal;
@@ -56,7 +56,7 @@ fn q1_the_newest_is_taken_back() {
         let mark = owner.mark();
         owner.push(3);
         assert!(owner.has(mark));
-        // Where there is no barrier of the kernel it is always left to a pop.
+        // Without the kernel's barrier this is always left to a pop.
         assert!(owner.take_back(mark) || owner.pop() == Some(3));
         assert!(!owner.take_back(mark) && !owner.has(mark), "it is gone");
         owner.push(3);
@@ -69,23 +69,24 @@ fn q1_the_newest_is_taken_back() {
     }
 }
 
-/// A bell rings until the owner silences it. A nudge is heard as well, and does not pass for a bell that was rung.
+/// A bell rings until the owner silences it. A nudge is noticed as well, but does not count as
+/// ringing.
 #[test]
 fn a_bell_is_heard_and_a_nudge_is_none() {
     for start in starts() {
         let mut owner = empty(start, 4);
         let stealer = owner.stealer();
         owner.push(0);
-        assert!(!owner.attend(), "nobody has rung");
+        assert!(!owner.attend(), "the bell is silent");
         stealer.nudge();
         assert!(matches!(owner.push_lazily(1), Pushed::Noted) && owner.attend());
-        assert!(stealer.ring() && !stealer.ring(), "it was silent, and is not any more");
+        assert!(stealer.ring() && !stealer.ring(), "it was silent before the first ring");
         assert!(matches!(owner.push_lazily(2), Pushed::Noted) && owner.attend());
         owner.hush();
         assert!(!owner.attend() && owner.ring());
         owner.hush();
-        assert_eq!(owner.pop(), Some(2), "pops do not mind");
-        // Where the owner has to run a fence, there is always something to mind.
+        assert_eq!(owner.pop(), Some(2), "pops ignore the bell");
+        // If the owner has to run a fence, a push is never done on the fast path.
         let is_calm = matches!(owner.push_lazily(2), Pushed::Calmly);
         assert_eq!(is_calm, start % 2 == 0 && Barrier::detect() == Barrier::Process);
         owner.push(3);
@@ -94,14 +95,15 @@ fn a_bell_is_heard_and_a_nudge_is_none() {
     }
 }
 
-/// Who takes the last that is public asks for more in the name of the next: the owner answers with what it pushes, or with what a pop leaves.
+/// A thief that takes the last public item asks on behalf of the next: the owner answers at its
+/// next push, or with the items that a pop leaves.
 #[test]
 fn what_was_public_is_replaced() {
     for start in starts() {
         let mut owner = filled(start, 4, 2);
         let stealer = owner.stealer();
-        assert_eq!(owner.public(), 0, "nobody has asked");
-        // So that no thief has to expose.
+        assert_eq!(owner.public(), 0, "no thief has asked");
+        // No thief has to expose.
         owner.share();
         assert_eq!(owner.public(), 1);
         assert_eq!(stealer.steal(), Steal::Success(0));
@@ -116,18 +118,18 @@ fn what_was_public_is_replaced() {
         assert_eq!(owner.public(), 1, "the first of them was the answer");
         assert_eq!(stealer.steal(), Steal::Success(5));
         assert_eq!(owner.pop(), Some(7));
-        assert_eq!(owner.public(), 1, "a pop answers, too");
+        assert_eq!(owner.public(), 1, "a pop answers too");
         assert_eq!(owner.pop(), Some(6));
     }
 }
 
-/// Who knows that a thief will come lays out what it pushes next, once.
+/// An owner that expects a thief makes its next push public, once.
 #[test]
 fn the_next_is_shared() {
     for start in starts() {
         let mut owner = filled(start, 4, 0);
         owner.share_next();
-        assert_eq!(owner.pop(), None, "it is kept for a push");
+        assert_eq!(owner.pop(), None, "the request waits for a push");
         owner.push(0);
         owner.push(1);
         assert_eq!(owner.public(), 1);
@@ -141,7 +143,7 @@ fn the_next_is_shared() {
     }
 }
 
-/// Q2: what is older than a mark stays, also when more than that has been popped since.
+/// Q2: items older than a mark stay, even if some of them were popped and pushed again.
 #[test]
 fn q2_what_is_newer_than_a_mark() {
     for start in starts() {
@@ -183,7 +185,7 @@ fn q2_both_ends_meet() {
     }
 }
 
-/// Slots that thieves have given back are used again: theft alone does not make a deque grow.
+/// Slots that thieves have given back are reused: theft alone does not make a deque grow.
 #[test]
 fn q2_a_deque_that_is_stolen_empty_does_not_grow() {
     for start in starts() {

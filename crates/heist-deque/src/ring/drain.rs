@@ -1,13 +1,24 @@
-//! What leaves a ring when it overflows.
+//! The items that leave a ring when it overflows.
 
 use super::owner::Owner;
 use crate::slot::drop_each;
 use std::fmt;
 
-/// The items that [`Owner::drain_half`] took out, oldest first. Those that are not taken from
-/// here are dropped with it.
+/// An iterator over the items that [`Owner::drain_half`] has taken out, oldest first.
+///
+/// Dropping it drops the items that are left.
+///
+/// # Examples
+///
+/// ```
+/// let mut owner = heist_deque::ring::Owner::with_capacity(4);
+/// owner.push_batch(&mut (0..4));
+/// let drain = owner.drain_half();
+/// assert_eq!(drain.len(), 2);
+/// assert_eq!(drain.collect::<Vec<_>>(), [2, 3]);
+/// ```
 pub struct Drain<'a, T> {
-    /// Holding the owner keeps it from reusing the slots that are still to be read.
+    /// Borrowed, so that the owner does not reuse slots that are still to be read.
     owner: &'a mut Owner<T>,
     next: u32,
     left: u32,
@@ -30,7 +41,7 @@ impl<T> Iterator for Drain<'_, T> {
         let slot = self.owner.shared.slot(self.next);
         self.next = self.next.wrapping_add(1);
         self.left -= 1;
-        // SAFETY: (Q1, Q5) claimed by the owner, who cannot push while it is borrowed; the
+        // SAFETY: (Q1, Q5) claimed by the owner, which cannot push while it is borrowed. The
         // position has moved on, so this item is taken once.
         Some(unsafe { slot.take() })
     }

@@ -1,14 +1,16 @@
-//! The ring's head: one word that owner and thieves compete for.
+//! The ring's head: one word for which the owner and thieves compete.
 
 use crate::canary;
 use heist_sync::{AtomicU64, Ordering};
 use std::fmt;
 
+// Layout: see the table of `Head`.
 const THIEVES_BITS: u32 = 8;
 const LAG_BITS: u32 = 16;
 const LAG_SHIFT: u32 = THIEVES_BITS;
 const TAKEN_SHIFT: u32 = THIEVES_BITS + LAG_BITS;
 
+// Layout: masks and units of the fields.
 const THIEVES_MASK: u64 = (1 << THIEVES_BITS) - 1;
 const LAG_MASK: u64 = ((1 << LAG_BITS) - 1) << LAG_SHIFT;
 const ONE_THIEF: u64 = 1;
@@ -18,25 +20,25 @@ const ONE_TAKEN: u64 = 1 << TAKEN_SHIFT;
 const _: () = assert!(THIEVES_MASK ^ LAG_MASK == ONE_TAKEN - 1, "disjoint and without a gap");
 const _: () = assert!(MAX_CAPACITY < 1 << LAG_BITS);
 
-/// The lag counts at most as many items as the ring has slots, and has 16 bits.
+/// Layout: the lag has 16 bits and counts at most as many items as the ring has slots.
 pub(super) const MAX_CAPACITY: usize = 1 << 15;
 
 /// A snapshot of the head word.
 ///
 /// | bits | field | meaning |
 /// |---|---|---|
-/// | 24..64 | taken | how many items were ever claimed; its low 32 bits are the head's position |
-/// | 8..24 | lag | how far the floor lies behind the head; means something only while thieves > 0 |
-/// | 0..8 | thieves | how many thieves have claimed items and are still copying them out |
+/// | 24..64 | taken | number of items that were ever claimed; its low 32 bits are the head's position |
+/// | 8..24 | lag | how far the floor is behind the head; valid only while thieves > 0 |
+/// | 0..8 | thieves | number of thieves that have claimed items and are still copying them |
 ///
 /// | thieves | floor | who may read the slots from floor to head |
 /// |---|---|---|
-/// | 0 | head | nobody: the owner may reuse them |
-/// | n | head − lag | the n thieves, and the owner what it claimed itself meanwhile |
-/// | 255 | | no more thieves are let in: the owner has closed the ring, or 255 are at work |
+/// | 0 | head | no thread: the owner may reuse them |
+/// | n | head − lag | the n thieves, and the owner for items that it claimed meanwhile |
+/// | 255 | | no further thief may claim: the owner has closed the ring, or 255 thieves are copying |
 ///
-/// `taken` has more bits than a position needs, so that a thief which sleeps between its look
-/// and its compare-and-swap is found out even after the positions have wrapped around.
+/// `taken` has more bits than a position, so that the compare-and-swap of a thief that slept after
+/// its load fails even if positions have wrapped around meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head(u64);
 
@@ -46,7 +48,7 @@ impl Head {
         Head(u64::from(position) << TAKEN_SHIFT)
     }
 
-    /// The position of the oldest item that nobody has claimed.
+    /// The position of the oldest item that is not claimed.
     #[inline(always)]
     pub(super) fn position(self) -> u32 {
         (self.0 >> TAKEN_SHIFT) as u32
@@ -69,37 +71,39 @@ impl Head {
         if self.has_thieves() { ((self.0 & LAG_MASK) >> LAG_SHIFT) as u32 } else { 0 }
     }
 
-    /// After the owner has claimed `count` items: it needs no mark, for only the owner itself
-    /// reuses slots.
+    /// The word after the owner has claimed `count` items. The owner does not count as a thief,
+    /// because only the owner reuses slots.
     #[inline(always)]
     pub(super) fn claimed_by_owner(self, count: u32) -> Head {
         let lag = if self.has_thieves() { u64::from(count) * ONE_LAG } else { 0 };
         Head(self.0.wrapping_add(u64::from(count) * ONE_TAKEN).wrapping_add(lag))
     }
 
-    /// Whether a thief that comes now must come again.
+    /// Whether thieves must retry later.
     #[inline(always)]
     pub(super) fn is_closed(self) -> bool {
         self.0 & THIEVES_MASK == THIEVES_MASK
     }
 
-    /// After the owner has claimed all `count` items and shut thieves out, of whom none is there.
+    /// The word after the owner has claimed all `count` items and closed the ring. No thief is
+    /// copying.
     pub(super) fn closed_by_owner(self, count: u32) -> Head {
         Head(self.claimed_by_owner(count).0 & !LAG_MASK | THIEVES_MASK)
     }
 
-    /// After [`AtomicHead::reopen`].
+    /// The word after [`AtomicHead::reopen`].
     pub(super) fn reopened(self) -> Head {
         Head(self.0 & !THIEVES_MASK)
     }
 
-    /// After one more thief has claimed `count` items; `None` when the thieves' field is full.
+    /// The word after one more thief has claimed `count` items, or `None` if the field for thieves
+    /// is full.
     #[inline(always)]
     pub(super) fn claimed_by_thief(self, count: u32) -> Option<Head> {
         if self.is_closed() {
             return None;
         }
-        // A lag left behind by earlier thieves means nothing any more: start from zero.
+        // A lag that earlier thieves have left is not valid any more: start from zero.
         let lag = u64::from(self.lag() + count) << LAG_SHIFT;
         let taken = (self.0 & !LAG_MASK).wrapping_add(u64::from(count) * ONE_TAKEN);
         Some(Head((taken | lag) + ONE_THIEF))
@@ -116,8 +120,8 @@ impl fmt::Debug for Head {
     }
 }
 
-/// The head word. All changes are read-modify-writes, so an Acquire load of any later value
-/// also sees what every earlier thief released (they are one release sequence).
+/// The head word. All changes are read-modify-writes, which form one release sequence: an Acquire
+/// load of a later value also sees what all earlier thieves released.
 pub(super) struct AtomicHead(AtomicU64);
 
 impl AtomicHead {
@@ -125,20 +129,20 @@ impl AtomicHead {
         AtomicHead(AtomicU64::new(head.0))
     }
 
-    /// A look before a claim.
+    /// Loads the word before a claim.
     #[inline(always)]
     pub(super) fn load(&self) -> Head {
-        // Acquire: pairs with the Release in replace(). Whoever moved the head to this position
-        // had seen a tail at or beyond it, so the tail that we load next is not behind it.
-        // It pairs with the Release in thief_done() too: below the floor all copies are done.
+        // Acquire: pairs with the Release in replace(). The thread that moved the head to this
+        // position had seen a tail at or after it, so the tail that is loaded next is not behind
+        // it. Also pairs with the Release in thief_done(): below the floor all copies are done.
         Head(self.0.load(canary::RING_RELEASE_RELAXED.weakens(Ordering::Acquire)))
     }
 
-    /// Claims: exchanges `current` for `new`, or tells what is there instead (Q1, Q6).
+    /// Claims items: replaces `current` by `new`, or returns the actual word (Q1, Q6).
     #[inline(always)]
     pub(super) fn replace(&self, current: Head, new: Head) -> Result<(), Head> {
-        // AcqRel: pairs with itself and with load(); see there. A failure decides nothing but
-        // what to try next, and the next success acquires: Relaxed.
+        // AcqRel: pairs with itself and with load(); see there. Relaxed on failure: the result is
+        // only used for the next attempt, whose success acquires.
         let success = canary::RING_CLAIM_RELAXED.weakens(Ordering::AcqRel);
         self.0
             .compare_exchange(current.0, new.0, success, Ordering::Relaxed)
@@ -146,17 +150,17 @@ impl AtomicHead {
             .map_err(Head)
     }
 
-    /// The owner lets thieves in again.
+    /// Lets thieves claim again.
     pub(super) fn reopen(&self) {
         // Release: pairs with the Acquire in load(), so that thieves see the new tail.
         self.0.fetch_sub(THIEVES_MASK, Ordering::Release);
     }
 
-    /// A thief has copied out everything that it claimed.
+    /// Records that a thief has copied all that it claimed.
     #[inline(always)]
     pub(super) fn thief_done(&self) {
-        // Release: pairs with the Acquire in load() by which the owner learns that it may
-        // overwrite the slots.
+        // Release: pairs with the Acquire in load(), after which the owner may overwrite the
+        // slots.
         self.0.fetch_sub(ONE_THIEF, canary::RING_RELEASE_RELAXED.weakens(Ordering::Release));
     }
 }

@@ -1,4 +1,4 @@
-//! The one end that pushes.
+//! The single handle that pushes and pops.
 
 use super::drain::Drain;
 use super::head::Head;
@@ -10,9 +10,19 @@ use heist_sync::Arc;
 use std::fmt;
 use std::mem::MaybeUninit;
 
-/// The ring had no free slot; here is the item back.
+/// The error of a push to a ring without a free slot. It contains the item.
 ///
-/// Send it elsewhere, with what [`Owner::drain_half`] takes out.
+/// Put the item elsewhere, together with the items from [`Owner::drain_half`].
+///
+/// # Examples
+///
+/// ```
+/// use heist_deque::ring::{Full, Owner};
+///
+/// let mut owner = Owner::with_capacity(2);
+/// owner.push_batch(&mut (0..2));
+/// assert_eq!(owner.push(2), Err(Full(2)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Full<T>(
     /// The item that was not pushed.
@@ -33,32 +43,61 @@ impl<T> fmt::Display for Full<T> {
 
 impl<T> std::error::Error for Full<T> {}
 
-/// The one handle that pushes to and pops from a ring. See the [module](super) for its life.
+/// The handle that pushes to and pops from a ring. There is one for each ring.
+///
+/// # Examples
+///
+/// ```
+/// use heist_deque::ring::Owner;
+///
+/// let mut owner = Owner::new();
+/// owner.push(1).unwrap();
+/// owner.push(2).unwrap();
+/// assert_eq!(owner.pop(), Some(1));
+/// assert_eq!(owner.pop(), Some(2));
+/// assert_eq!(owner.pop(), None);
+/// ```
 pub struct Owner<T> {
     pub(super) shared: Arc<Shared<T>>,
-    /// The owner's own copy of the tail: nobody else writes it.
+    /// The owner's own copy of the tail, which no other thread writes.
     pub(super) tail: u32,
-    /// Up to here slots are known to be free. The true limit is this or further on, for the
-    /// floor only rises.
+    /// Slots before this position are known to be free. The true limit is this or a later position,
+    /// because the floor only rises.
     limit: u32,
-    /// The head as it was when last seen. The true head is this or further on, so an owner
-    /// that sees it at the tail knows that the ring is empty.
+    /// The head as it was last seen. The true head is this or a later position. If this is the
+    /// tail, the ring is empty.
     head: Head,
 }
 
 impl<T> Owner<T> {
-    /// How many slots [`Owner::new`] makes.
+    /// Number of slots of a ring from [`Owner::new`].
+    // Layout: the size of the buffer.
     pub const DEFAULT_CAPACITY: usize = 256;
 
-    /// An empty ring of 256 slots.
+    /// Creates an empty ring of 256 slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let owner = heist_deque::ring::Owner::<u32>::new();
+    /// assert_eq!(owner.capacity(), 256);
+    /// ```
     pub fn new() -> Self {
         Self::with_capacity(Self::DEFAULT_CAPACITY)
     }
 
-    /// An empty ring of `capacity` slots.
+    /// Creates an empty ring of `capacity` slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::with_capacity(2);
+    /// assert!(owner.push(0).is_ok() && owner.push(1).is_ok() && owner.push(2).is_err());
+    /// ```
     ///
     /// # Panics
-    /// If `capacity` is not a power of two from 2 to 32768.
+    ///
+    /// Panics if `capacity` is not a power of two from 2 to 32768.
     pub fn with_capacity(capacity: usize) -> Self {
         Self::starting_at(capacity, 0)
     }
@@ -70,33 +109,74 @@ impl<T> Owner<T> {
         Owner { shared, tail: position, limit, head: Head::at(position) }
     }
 
-    /// A handle for a thief; clone it as often as needed.
+    /// Returns a handle for a thief, which can be cloned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::new();
+    /// owner.push("task").unwrap();
+    /// let thief = owner.stealer();
+    /// let stolen = std::thread::spawn(move || thief.steal().success());
+    /// assert_eq!(stolen.join().unwrap(), Some("task"));
+    /// ```
     pub fn stealer(&self) -> Stealer<T> {
         Stealer::new(&self.shared)
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(heist_deque::ring::Owner::<u32>::with_capacity(8).capacity(), 8);
+    /// ```
     pub fn capacity(&self) -> usize {
         self.shared.capacity() as usize
     }
 
-    /// How many items nobody has taken; thieves may take some before the caller looks at it.
+    /// Returns the number of items. Thieves may take some before the caller uses the result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::new();
+    /// owner.push(1).unwrap();
+    /// assert_eq!(owner.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
-    /// Whether nothing is there to take.
+    /// Returns whether the ring is empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::new();
+    /// owner.push(1).unwrap();
+    /// assert!(!owner.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
 
-    /// Appends `item`, or gives it back when no slot is free (Q3).
+    /// Appends an item (Q3).
     ///
     /// A slot is free once its last item has been moved out. So a push may also fail because a
-    /// thief has claimed items and is still copying them; it does not wait for the thief.
+    /// thief has claimed items and is still copying them. It does not wait for the thief.
     ///
     /// # Errors
-    /// [`Full`] holds the item when no slot is free.
+    ///
+    /// Returns [`Full`] with the item if no slot is free.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::new();
+    /// owner.push("task").unwrap();
+    /// assert_eq!(owner.pop(), Some("task"));
+    /// ```
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), Full<T>> {
         if self.room_for(1) == 0 {
@@ -108,12 +188,21 @@ impl<T> Owner<T> {
         Ok(())
     }
 
-    /// Appends items until the iterator ends or no slot is free, and returns how many. All of
-    /// them become visible to thieves at once. What does not fit stays in the iterator.
+    /// Appends items until the iterator ends or no slot is free, and returns their number. All of
+    /// them become visible to thieves at once. Items that do not fit stay in the iterator.
     ///
-    /// If the iterator panics, what it had yielded before is in the ring.
+    /// If the iterator panics, the items that it has yielded are in the ring.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::with_capacity(4);
+    /// let mut tasks = 0..6;
+    /// assert_eq!(owner.push_batch(&mut tasks), 4);
+    /// assert_eq!(tasks, 4..6);
+    /// ```
     pub fn push_batch<I: Iterator<Item = T>>(&mut self, items: &mut I) -> usize {
-        /// Publishes what was put into slots, also when the iterator unwinds.
+        /// Publishes the items in slots, even if the iterator unwinds.
         struct Batch<'a, T> {
             owner: &'a mut Owner<T>,
             count: u32,
@@ -135,22 +224,32 @@ impl<T> Owner<T> {
         batch.count as usize
     }
 
-    /// Takes the oldest item.
+    /// Takes the oldest item, or returns `None` if the ring is empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::new();
+    /// owner.push_batch(&mut (0..2));
+    /// assert_eq!((owner.pop(), owner.pop(), owner.pop()), (Some(0), Some(1), None));
+    /// ```
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        // Each turn of this loop but the last means that a thief claimed or finished (Q6).
+        // Each iteration but the last means that a thief claimed items or finished (Q6).
         while self.head.position() != self.tail {
             let position = self.head.position();
             if self.claim(1) {
-                // SAFETY: (Q1) the claim has just made this item ours alone.
+                // SAFETY: (Q1) after the claim, this item is the owner's.
                 return Some(unsafe { self.shared.slot(position).take() });
             }
         }
         None
     }
 
-    /// The bits of the item `ahead` places behind the one that [`pop`](Self::pop) takes next, if there is one.
-    /// A thief may have taken it: good for nothing but to guess what memory will be needed.
+    /// The bits of the item `ahead` places after the one that [`pop`](Self::pop) takes next, if
+    /// there is one. A thief may have taken it, so they are only a hint at what memory will be
+    /// needed.
+    #[doc(hidden)]
     #[inline(always)]
     pub fn glimpse(&self, ahead: u32) -> Option<MaybeUninit<T>> {
         let first = self.head.position();
@@ -159,13 +258,22 @@ impl<T> Owner<T> {
         is_there.then(|| unsafe { self.shared.slot(first.wrapping_add(ahead)).bits() })
     }
 
-    /// Takes half of the items out, rounded up, to make room for an overflow (Q5).
+    /// Takes half of the items out, rounded up, to make room after an overflow (Q5).
     ///
-    /// The *newer* half goes, so that what has waited longest stays here and in order. What the
-    /// caller does not take from the iterator is dropped with it.
+    /// It takes the *newer* half, so that the items that have waited longest stay here and in
+    /// order. Items that the caller does not take from the iterator are dropped with it.
     ///
-    /// While a thief is copying nothing is taken out, for the thief is making room already.
-    /// So a push may fail again after this: send the one item elsewhere, do not loop.
+    /// While a thief is copying, nothing is taken out, because the thief makes room itself. So a
+    /// push may fail again afterwards: put that item elsewhere, and do not loop.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::with_capacity(4);
+    /// owner.push_batch(&mut (0..4));
+    /// assert_eq!(owner.drain_half().collect::<Vec<_>>(), [2, 3]);
+    /// assert_eq!(owner.len(), 2);
+    /// ```
     pub fn drain_half(&mut self) -> Drain<'_, T> {
         loop {
             self.head = self.shared.head.load();
@@ -186,24 +294,24 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Appends the `count` items from `start` on to the tail again, oldest first, after the
-    /// owner has closed the ring: all slots are its own now.
+    /// Appends the `count` items from `start` on to the tail again, oldest first. The owner has
+    /// closed the ring, so all slots are its own.
     fn republish(&mut self, start: u32, count: u32) {
         let capacity = self.shared.capacity();
         self.limit = self.head.position().wrapping_add(capacity);
-        // In a full ring, one lap on, each item lies in its new slot already.
+        // In a full ring each item is in its new slot already, one lap later.
         if self.tail.wrapping_sub(start) < capacity {
             for i in 0..count {
                 let old = self.shared.slot(start.wrapping_add(i));
-                // SAFETY: (Q1) the slots are the owner's. Going up, the new one is free, or the
-                // old one of an item that has moved before.
+                // SAFETY: (Q1) the slots are the owner's. In ascending order the new slot is free,
+                // or the old one of an item that has been moved already.
                 unsafe { self.free_slot(i).mirror(old) };
             }
         }
         self.publish(count);
     }
 
-    /// Tries to claim the `count` oldest items; on failure the head is seen anew.
+    /// Tries to claim the `count` oldest items. A failure updates the known head.
     #[inline(always)]
     fn claim(&mut self, count: u32) -> bool {
         let claimed = self.head.claimed_by_owner(count);
@@ -219,8 +327,8 @@ impl<T> Owner<T> {
         }
     }
 
-    /// How many slots after the tail are free, `wanted` at the most. Looks at the head only
-    /// when what is known does not suffice.
+    /// The number of free slots after the tail, at most `wanted`. Loads the head only if the known
+    /// limit does not suffice.
     #[inline(always)]
     pub(super) fn room_for(&mut self, wanted: u32) -> u32 {
         if self.limit.wrapping_sub(self.tail) < wanted {
@@ -239,14 +347,15 @@ impl<T> Owner<T> {
         self.limit = floor.wrapping_add(self.shared.capacity());
     }
 
-    /// The slot for the item `offset` places after the tail; free if `offset` is less than what
-    /// [`room_for`](Self::room_for) returned.
+    /// The slot `offset` places after the tail. It is free if `offset` is less than the result of
+    /// [`room_for`](Self::room_for).
     #[inline(always)]
     pub(super) fn free_slot(&self, offset: u32) -> &Slot<T> {
         self.shared.slot(self.tail.wrapping_add(offset))
     }
 
-    /// As many of the `count` free slots from `offset` places after the tail on as lie in a row.
+    /// The first of `count` free slots from `offset` places after the tail on, as many as are
+    /// contiguous.
     #[inline(always)]
     pub(super) fn free_run(&self, offset: u32, count: u32) -> &[Slot<T>] {
         self.shared.run(self.tail.wrapping_add(offset), count)

@@ -1,4 +1,4 @@
-//! What a ring's owner and its thieves share.
+//! The part of a ring that its owner and its thieves share.
 
 use super::head::{AtomicHead, Head, MAX_CAPACITY};
 use crate::canary;
@@ -8,17 +8,17 @@ use heist_sync::{AtomicU32, Ordering, model_has_failed};
 
 /// The slots and the two ends of a ring.
 ///
-/// Positions are 32 bits wide and wrap around; a position's slot is its low bits.
-/// `floor ≤ head ≤ tail ≤ floor + capacity` holds at every instant.
+/// Positions have 32 bits and wrap around. The low bits of a position are the index of its slot.
+/// `floor ≤ head ≤ tail ≤ floor + capacity` always holds.
 pub(super) struct Shared<T> {
     pub(super) head: CachePadded<AtomicHead>,
-    /// The position after the newest item; written by the owner only.
+    /// The position after the newest item. Only the owner writes it.
     tail: CachePadded<AtomicU32>,
     slots: Box<[Slot<T>]>,
 }
 
-// SAFETY: (Q1) a slot is touched by the one thread that has claimed it or, between the tail and
-// the floor's next lap, by the owner; items move between threads, so they must be Send.
+// SAFETY: (Q1) a slot is accessed by the thread that has claimed it or, between the tail and the
+// floor's next lap, by the owner. Items move between threads, so they must be Send.
 unsafe impl<T: Send> Sync for Shared<T> {}
 // SAFETY: (type) a ring owns its items and holds nothing that is tied to a thread.
 unsafe impl<T: Send> Send for Shared<T> {}
@@ -46,7 +46,7 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn slot(&self, position: u32) -> &Slot<T> {
         let mask = self.slots.len() - 1;
-        // The mask is the length minus one, which the compiler sees: no bounds check is left.
+        // The compiler sees that the mask is the length minus one, and omits the bounds check.
         &self.slots[position as usize & mask]
     }
 
@@ -61,7 +61,7 @@ impl<T> Shared<T> {
     /// Makes everything before `tail` visible to thieves (Q7).
     #[inline(always)]
     pub(super) fn publish(&self, tail: u32) {
-        // Release: pairs with the Acquire in tail(): whoever sees the index sees the data.
+        // Release: pairs with the Acquire in tail(): a thread that sees the index sees the data.
         self.tail.store(tail, canary::RING_PUBLISH_RELAXED.weakens(Ordering::Release));
     }
 
@@ -72,15 +72,15 @@ impl<T> Shared<T> {
         self.tail.load(Ordering::Acquire)
     }
 
-    /// How many items nobody has claimed; a snapshot.
+    /// The number of items that are not claimed, as a snapshot.
     pub(super) fn len(&self) -> usize {
         let head = self.head.load().position();
-        // Between the two loads the tail may have run ahead of a head that is out of date.
+        // Between the two loads the tail may have moved far ahead of the loaded head.
         (self.tail().wrapping_sub(head) as usize).min(self.slots.len())
     }
 
-    /// Whether nothing is there to claim. A ring that is closed for a moment is not empty: an
-    /// item that stays in the ring is never overlooked.
+    /// Whether there is nothing to claim. A closed ring is not empty, so that an item that stays in
+    /// the ring is never missed.
     pub(super) fn is_empty(&self) -> bool {
         let head = self.head.load();
         !head.is_closed() && self.tail() == head.position()
@@ -98,8 +98,8 @@ impl<T> Drop for Shared<T> {
             (position != tail).then(|| {
                 let slot = self.slot(position);
                 position = position.wrapping_add(1);
-                // SAFETY: (Q1) the last handle is gone, so nobody else claims; between head and
-                // tail every slot holds an item, and the position moves on before its drop.
+                // SAFETY: (Q1) the last handle is gone, so no other thread claims. Between head and
+                // tail each slot holds an item, and the position moves on before the drop.
                 unsafe { slot.take() }
             })
         });

@@ -1,4 +1,4 @@
-//! The many ends that steal.
+//! The handles that steal.
 
 use super::owner::Owner;
 use super::shared::Shared;
@@ -8,8 +8,20 @@ use crate::slot::mirror_run;
 use heist_sync::Arc;
 use std::fmt;
 
-/// A handle that steals from a ring. Any number of threads may use it at once; those that
-/// find a victim in the midst of another theft steal beside it.
+/// A handle that steals from a ring. Any number of threads may use it at once, and several may copy
+/// items at the same time.
+///
+/// # Examples
+///
+/// ```
+/// use heist_deque::{Steal, ring::Owner};
+///
+/// let mut owner = Owner::new();
+/// owner.push(1).unwrap();
+/// let stealer = owner.stealer();
+/// assert_eq!(stealer.steal(), Steal::Success(1));
+/// assert_eq!(stealer.steal(), Steal::Empty);
+/// ```
 pub struct Stealer<T> {
     shared: Arc<Shared<T>>,
 }
@@ -19,29 +31,66 @@ impl<T> Stealer<T> {
         Stealer { shared: Arc::clone(shared) }
     }
 
-    /// How many items nobody has taken; a snapshot.
+    /// Returns the number of items. It may have changed when the caller uses the result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::new();
+    /// owner.push(1).unwrap();
+    /// assert_eq!(owner.stealer().len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
-    /// Whether nothing was there to take.
+    /// Returns whether the ring is empty. That may have changed when the caller uses the result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(heist_deque::ring::Owner::<u32>::new().stealer().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
 
     /// Takes the oldest item.
+    ///
+    /// Returns [`Steal::Retry`] if another thread has interfered, and [`Steal::Empty`] if there is
+    /// nothing to take.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut owner = heist_deque::ring::Owner::new();
+    /// owner.push_batch(&mut (0..2));
+    /// assert_eq!(owner.stealer().steal().success(), Some(0));
+    /// ```
     pub fn steal(&self) -> Steal<T> {
         self.claim(|_| 1).map(|loot| loot.item(0))
     }
 
-    /// Takes half of the items, rounded up (Q4), but no more than `dest` has room for: the
-    /// oldest is returned, to be run at once, and the others are appended to `dest` in order.
+    /// Takes half of the items, rounded up (Q4), as far as `dest` has room for them. Returns the
+    /// oldest, which the thief can run at once, and appends the others to `dest` in order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::ring::Owner;
+    ///
+    /// let (mut victim, mut thief) = (Owner::new(), Owner::new());
+    /// victim.push_batch(&mut (0..5));
+    /// assert_eq!(victim.stealer().steal_into(&mut thief).success(), Some(0));
+    /// assert_eq!((thief.pop(), thief.pop(), victim.pop()), (Some(1), Some(2), Some(3)));
+    /// ```
     pub fn steal_into(&self, dest: &mut Owner<T>) -> Steal<T> {
         self.steal_into_counted(dest).map(|(first, _)| first)
     }
 
-    /// As [`steal_into`](Self::steal_into); also says how many were taken, the first included.
-    /// `dest` itself may tell less: others steal from it.
+    /// As [`steal_into`](Self::steal_into), and also returns the number of items taken, including
+    /// the first. The length of `dest` may be less, because other thieves steal from it.
+    #[doc(hidden)]
     pub fn steal_into_counted(&self, dest: &mut Owner<T>) -> Steal<(T, usize)> {
         self.claim(|len| {
             let half = len.div_ceil(2);
@@ -54,9 +103,19 @@ impl<T> Stealer<T> {
         })
     }
 
-    /// Takes half of the items, rounded up (Q4), but no more than `dest` has room for, and
-    /// appends them all to `dest` in order. Returns how many; with no room it steals nothing
-    /// and says `Success(0)`.
+    /// Takes half of the items, rounded up (Q4), as far as `dest` has room for them, and appends
+    /// them to `dest` in order. Returns their number, which is 0 if `dest` has no room.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_deque::ring::Owner;
+    ///
+    /// let (mut victim, mut thief) = (Owner::new(), Owner::new());
+    /// victim.push_batch(&mut (0..5));
+    /// assert_eq!(victim.stealer().steal_half_into(&mut thief).success(), Some(3));
+    /// assert_eq!((victim.len(), thief.len()), (2, 3));
+    /// ```
     pub fn steal_half_into(&self, dest: &mut Owner<T>) -> Steal<usize> {
         let mut dest_is_full = false;
         let stolen = self.claim(|len| {
@@ -73,11 +132,11 @@ impl<T> Stealer<T> {
         }
     }
 
-    /// One attempt to claim as many of the oldest items as `how_many` says for the length that
-    /// it is given, which is not 0.
+    /// Tries once to claim the oldest items. `how_many` gets the length, which is not 0, and
+    /// returns how many to claim.
     #[inline]
     fn claim(&self, how_many: impl FnOnce(u32) -> u32) -> Steal<Loot<'_, T>> {
-        // The head first: see AtomicHead::load for why the tail cannot then be behind it.
+        // Loaded first, so that the tail is not behind it; see AtomicHead::load.
         let head = self.shared.head.load();
         if head.is_closed() && !canary::RING_CLOSED_IS_EMPTY.sings() {
             return Steal::Retry;
@@ -88,7 +147,7 @@ impl<T> Stealer<T> {
             return Steal::Empty;
         }
         if len > self.shared.capacity() {
-            // The head has moved on since we looked, and the owner has pushed behind it.
+            // The head has moved since it was loaded, and the owner has pushed more.
             return Steal::Retry;
         }
         let count = how_many(len);
@@ -103,8 +162,8 @@ impl<T> Stealer<T> {
     }
 }
 
-/// Items that this thief has claimed and not yet handed back the slots of. Until it is dropped
-/// the ring's owner leaves the slots alone.
+/// Items that this thief has claimed. The ring's owner does not reuse their slots until this is
+/// dropped.
 struct Loot<'a, T> {
     shared: &'a Shared<T>,
     start: u32,
@@ -112,7 +171,7 @@ struct Loot<'a, T> {
 }
 
 impl<T> Loot<'_, T> {
-    /// Moves out item `index`; each is moved out once, by the callers above.
+    /// Moves out item `index`. The callers above move out each item once.
     #[inline(always)]
     fn item(&self, index: u32) -> T {
         debug_assert!(index < self.count);
@@ -128,8 +187,8 @@ impl<T> Loot<'_, T> {
         while moved < count {
             let source = self.shared.run(self.start.wrapping_add(from + moved), count - moved);
             let target = dest.free_run(moved, source.len() as u32);
-            // SAFETY: (Q1, Q4) claimed by this thief alone, published before the tail it saw,
-            // and no more than `dest` has room for.
+            // SAFETY: (Q1, Q4) only this thief has claimed them, they were published before the
+            // tail that it saw, and `dest` has room for them.
             unsafe { mirror_run(&source[..target.len()], target) };
             moved += target.len() as u32;
         }
