@@ -73,6 +73,18 @@ impl Config {
     }
 
     /// Creates settings for a Unix socket with the given path. Only this user can connect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::console::{Address, Config};
+    /// use heist::runtime::Builder;
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let path = dir.path().join("console.sock");
+    /// let rt = Builder::new_multi_thread().console(Config::unix(&path)).build().unwrap();
+    /// assert_eq!(rt.handle().console_address(), Some(&Address::Unix(path)));
+    /// ```
     pub fn unix(path: impl Into<PathBuf>) -> Self {
         Self::at(Place::Path(path.into()))
     }
@@ -123,6 +135,17 @@ impl Default for Config {
 }
 
 /// The address of a console.
+///
+/// # Examples
+///
+/// ```
+/// use heist::console::{Address, Config};
+/// use heist::runtime::Builder;
+///
+/// let config = Config::tcp(([127, 0, 0, 1], 0));
+/// let rt = Builder::new_multi_thread().console(config).build().unwrap();
+/// assert!(matches!(rt.handle().console_address(), Some(Address::Tcp(_))));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Address {

@@ -45,6 +45,14 @@ where
 }
 
 /// Tells the closure of a [`broadcast`] on behalf of which worker it is called.
+///
+/// # Examples
+///
+/// ```
+/// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+/// let sums = rt.handle().broadcast(|worker| worker.index() * 10 + worker.num_workers());
+/// assert_eq!(sums, [2, 12]);
+/// ```
 pub struct BroadcastContext<'a> {
     index: usize,
     workers: usize,
@@ -220,7 +228,7 @@ impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn run(header: NonNull<Header>, _worker: Option<&Local>, _origin: Origin) {
         // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
         let part = unsafe { header.cast::<Self>().as_ref() };

@@ -75,7 +75,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn run_stolen(header: NonNull<Header>, thief: Option<&Local>, origin: Origin) {
         let Some(thief) = thief else { unreachable!("it was in the deque of a worker") };
         // Its own worker runs it in the middle of the first closure, perhaps.

@@ -63,7 +63,7 @@ pub(super) unsafe fn new<W: Work>(work: W) -> Job {
 /// The same for a job that this worker is about to push.
 ///
 /// # Safety
-/// As [`new`].
+/// Like [`new`].
 #[inline]
 pub(super) unsafe fn new_on<W: Work>(local: &Local, work: W) -> Job {
     const { assert!(W::IS_MANDATORY) };
@@ -89,7 +89,7 @@ impl<W: Work> HeapJob<W> {
     };
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn run_in_arena(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
         let job = header.cast::<Self>();
         // SAFETY: (J1) made by new_on(), and this was the one right to run it.
@@ -108,14 +108,14 @@ impl<W: Work> HeapJob<W> {
     };
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
         // SAFETY: (J1) made by new(), and this was the one right to run it.
         unsafe { Self::take(header) }.run(worker);
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn refuse(header: NonNull<Header>) -> bool {
         if !W::IS_MANDATORY {
             // SAFETY: (J1) made by new(), and nobody has run it.
@@ -125,14 +125,14 @@ impl<W: Work> HeapJob<W> {
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn scope(header: NonNull<Header>) -> Option<OfScope> {
         // SAFETY: (J1) made by new() or new_on(), and nobody has run it.
         unsafe { header.cast::<Self>().as_ref() }.work.scope()
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn loose(header: NonNull<Header>) -> Option<u64> {
         // SAFETY: (J1) made by new() or new_on(), and nobody has run it.
         unsafe { header.cast::<Self>().as_ref() }.work.loose()

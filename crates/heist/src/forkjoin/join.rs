@@ -314,6 +314,13 @@ where
 }
 
 /// Tells a closure of [`join_context`] where it runs.
+///
+/// # Examples
+///
+/// ```
+/// let (first_moved, _) = heist::join_context(|a| a.migrated(), |b| b.migrated());
+/// let _ = first_moved; // Whether another thread ran the closure.
+/// ```
 #[derive(Clone, Copy)]
 pub struct FnContext {
     has_migrated: bool,

@@ -84,7 +84,7 @@ pub(super) fn submit(handle: &Handle, job: Job) {
     }
 }
 
-/// As [`submit`], for a job that the runtime of `handle` has not taken. It is none of a join: those have to be run where
+/// Like [`submit`], for a job that the runtime of `handle` has not taken. It is none of a join: those have to be run where
 /// they come from. Does not unwind: the job is counted by then, or a frame is waited for (J2). Where the global runtime
 /// cannot be started, which is said, the job is run here.
 #[cold]
@@ -118,7 +118,7 @@ impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
         How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: None, loose: None };
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
         // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
         let visit = unsafe { header.cast::<Self>().as_ref() };
@@ -132,7 +132,7 @@ impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn refuse(header: NonNull<Header>) -> bool {
         // SAFETY: (J2) as in run().
         let visit = unsafe { header.cast::<Self>().as_ref() };

@@ -64,7 +64,7 @@ impl Tally {
     /// one of the scope's runtime, or to the inbox.
     ///
     /// # Safety
-    /// As [`Job::new`]; the scope may be used until it was run.
+    /// Like [`Job::new`]; the scope may be used until it was run.
     #[inline]
     pub(super) unsafe fn spawn(
         &self,
@@ -97,7 +97,7 @@ impl Tally {
     /// Spawns a job for each worker, that `call` makes of its number and how many there are.
     ///
     /// # Safety
-    /// As [`spawn`](Self::spawn).
+    /// Like [`spawn`](Self::spawn).
     pub(super) unsafe fn spawn_calls(&self, call: impl Fn(usize, usize) -> Job) {
         let (scheduler, workers) = (self.handle.scheduler(), self.handle.num_workers());
         let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;

@@ -63,7 +63,7 @@ impl Waiter {
         self.wait_until(|| latch.is_set(), || latch.fall_asleep(), help);
     }
 
-    /// As [`wait_and_help`](Self::wait_and_help), until it `is_over`; see [`wait_until`].
+    /// Like [`wait_and_help`](Self::wait_and_help), until it `is_over`; see [`wait_until`].
     pub(super) fn wait_until(
         &self,
         is_over: impl Fn() -> bool,

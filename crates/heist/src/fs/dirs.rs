@@ -89,6 +89,21 @@ pub struct DirBuilder {
 
 impl DirBuilder {
     /// Creates a builder with the behavior of [`create_dir`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::DirBuilder;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("private");
+    /// DirBuilder::new().mode(0o700).create(&path).await?;
+    /// assert!(path.is_dir());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new() -> Self {
         DirBuilder::default()
     }

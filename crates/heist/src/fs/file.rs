@@ -143,6 +143,22 @@ impl File {
     ///
     /// Returns an error if the path exists, even as a dangling link, and the errors of
     /// [`std::fs::File::create_new`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use std::io::ErrorKind;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("lock");
+    /// File::create_new(&path).await?;
+    /// assert_eq!(File::create_new(&path).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(path).await
     }
@@ -182,6 +198,22 @@ impl File {
     /// # Errors
     ///
     /// Returns the errors of [`std::fs::File::sync_all`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use heist::io::AsyncWriteExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let mut file = File::create(dir.path().join("journal")).await?;
+    /// file.write_all(b"transfer 7").await?;
+    /// file.sync_all().await?; // From here on the entry survives a power failure.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn sync_all(&self) -> io::Result<()> {
         let _lock = self.quiet().await;
         self.run("File::sync_all", StdFile::sync_all).await
@@ -204,6 +236,21 @@ impl File {
     ///
     /// Returns an error if the file is not open for writing, and the errors of
     /// [`std::fs::File::set_len`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let file = File::create(dir.path().join("log")).await?;
+    /// file.set_len(1 << 20).await?;
+    /// assert_eq!(file.metadata().await?.len(), 1 << 20);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         let mut inner = self.quiet().await;
         let std = Arc::clone(&self.std);
@@ -233,6 +280,22 @@ impl File {
     ///
     /// Returns an error if there are too many open files, and the errors of
     /// [`std::fs::File::try_clone`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use heist::io::{AsyncReadExt, AsyncSeekExt};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut file = File::open("Cargo.toml").await?;
+    /// let mut clone = file.try_clone().await?;
+    /// file.read_exact(&mut [0; 9]).await?;
+    /// assert_eq!(clone.stream_position().await?, 9);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn try_clone(&self) -> io::Result<File> {
         self.quiet().await.forget_unread(&self.std).await;
         let std = self.run("File::try_clone", StdFile::try_clone).await?;
@@ -242,6 +305,22 @@ impl File {
     /// Converts into a file of the standard library, after waiting for operations in progress.
     ///
     /// Its position is where the last completed read or write ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use std::io::Read;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut file = File::open("Cargo.toml").await?.into_std().await;
+    /// let mut start = [0; 9];
+    /// file.read_exact(&mut start)?; // Blocks the thread.
+    /// assert_eq!(&start, b"[package]");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn into_std(mut self) -> StdFile {
         let inner = self.inner.get_mut();
         inner.quiet().await;

@@ -28,6 +28,22 @@ pub struct FileTimes(std::fs::FileTimes);
 
 impl FileTimes {
     /// Creates a value that changes nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::{File, FileTimes};
+    /// use std::time::SystemTime;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let file = File::create(dir.path().join("old")).await?;
+    /// file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, SystemTime::UNIX_EPOCH);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new() -> Self {
         FileTimes::default()
     }

@@ -33,6 +33,22 @@ pub struct OpenOptions(StdOpenOptions);
 
 impl OpenOptions {
     /// Creates options that are all off.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::OpenOptions;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// OpenOptions::new().write(true).create(true).open(&path).await?;
+    /// let error = OpenOptions::new().open(&path).await.unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new() -> OpenOptions {
         OpenOptions(StdOpenOptions::new())
     }
@@ -53,6 +69,26 @@ impl OpenOptions {
     }
 
     /// Sets whether writes go to the end of the file, wherever that is at the time of each write.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::OpenOptions;
+    /// use heist::io::AsyncWriteExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("log");
+    /// for line in ["first\n", "second\n"] {
+    ///     let mut file = OpenOptions::new().append(true).create(true).open(&path).await?;
+    ///     file.write_all(line.as_bytes()).await?;
+    ///     file.flush().await?;
+    /// }
+    /// assert_eq!(heist::fs::read_to_string(&path).await?, "first\nsecond\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn append(&mut self, append: bool) -> &mut OpenOptions {
         self.0.append(append);
         self

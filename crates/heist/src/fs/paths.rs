@@ -10,6 +10,19 @@ use std::path::{Path, PathBuf};
 /// # Errors
 ///
 /// Returns an error if the path does not exist, and the errors of [`std::fs::canonicalize`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::fs;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let path = fs::canonicalize("src/../Cargo.toml").await?;
+/// assert!(path.is_absolute() && path.ends_with("Cargo.toml"));
+/// # Ok(())
+/// # }
+/// ```
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref().to_owned();
     run("fs::canonicalize", move || std::fs::canonicalize(path)).await
@@ -146,6 +159,23 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// # Errors
 ///
 /// Returns the errors of [`std::os::unix::fs::symlink`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::fs;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let link = dir.path().join("link");
+/// fs::symlink("target", &link).await?;
+/// assert_eq!(fs::read_link(&link).await?, std::path::Path::new("target"));
+/// assert!(!fs::try_exists(&link).await?); // There is no target.
+/// assert!(fs::symlink_metadata(&link).await?.is_symlink());
+/// # Ok(())
+/// # }
+/// ```
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     run("fs::symlink", move || std::os::unix::fs::symlink(original, link)).await

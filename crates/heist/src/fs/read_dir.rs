@@ -54,6 +54,23 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 ///
 /// A blocking thread reads some entries ahead. Concurrent changes of the directory may or may not
 /// be seen.
+///
+/// # Examples
+///
+/// ```
+/// use heist::fs::read_dir;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut entries = read_dir(".").await?;
+/// let mut names = Vec::new();
+/// while let Some(entry) = entries.next_entry().await? {
+///     names.push(entry.file_name());
+/// }
+/// assert!(names.contains(&"Cargo.toml".into()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "it reads nothing by itself; call next_entry"]
 pub struct ReadDir(State);
@@ -155,6 +172,24 @@ impl ReadDir {
 }
 
 /// An entry of a directory, returned by [`ReadDir::next_entry`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::fs::read_dir;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut entries = read_dir(".").await?;
+/// while let Some(entry) = entries.next_entry().await? {
+///     if entry.file_name() == "Cargo.toml" {
+///         assert!(entry.file_type().await?.is_file());
+///         assert!(entry.metadata().await?.len() > 0);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct DirEntry {
     std: Arc<StdDirEntry>,

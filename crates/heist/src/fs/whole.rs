@@ -73,6 +73,21 @@ pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Re
 /// # Errors
 ///
 /// Returns the errors of [`std::fs::copy`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::fs;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let to = dir.path().join("copy");
+/// let bytes = fs::copy("Cargo.toml", &to).await?;
+/// assert_eq!(fs::metadata(&to).await?.len(), bytes);
+/// # Ok(())
+/// # }
+/// ```
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     run("fs::copy", move || std::fs::copy(from, to)).await

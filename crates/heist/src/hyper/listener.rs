@@ -14,6 +14,28 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A source of connections for [`serve`](super::serve).
+///
+/// # Examples
+///
+/// ```
+/// use heist::hyper::Listener;
+/// use heist::net::{UnixListener, UnixStream};
+/// use std::io;
+///
+/// /// Logs each connection.
+/// struct Logged(UnixListener);
+///
+/// impl Listener for Logged {
+///     type Stream = UnixStream;
+///
+///     async fn accept(&mut self) -> io::Result<UnixStream> {
+///         let (stream, from) = self.0.accept().await?;
+///         eprintln!("a connection from {from:?}");
+///         Ok(stream)
+///     }
+/// }
+/// # let _ = Logged;
+/// ```
 pub trait Listener: Send + 'static {
     /// A connection.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;

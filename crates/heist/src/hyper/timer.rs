@@ -9,6 +9,20 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 /// Provides the timers of [`heist::time`](crate::time) to hyper.
+///
+/// # Examples
+///
+/// ```
+/// use hyper::rt::Timer as _;
+/// use std::time::{Duration, Instant};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let start = Instant::now();
+/// heist::hyper::Timer.sleep(Duration::from_millis(2)).await;
+/// assert!(start.elapsed() >= Duration::from_millis(2));
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Timer;
 

@@ -480,6 +480,24 @@ impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
 
 /// The error of a descriptor that could not be registered. It contains the value that owns the
 /// descriptor.
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::unix::AsyncFd;
+/// use std::fs::File;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // A regular file is always ready, so the system refuses to report its readiness.
+/// let file = File::open("Cargo.toml").unwrap();
+/// // SAFETY: a File keeps its descriptor open until it is dropped.
+/// let error = unsafe { AsyncFd::register(file) }.unwrap_err();
+/// let (file, cause) = error.into_parts();
+/// assert_eq!(cause.kind(), std::io::ErrorKind::PermissionDenied);
+/// assert!(file.metadata().unwrap().is_file());
+/// # }
+/// ```
 pub struct AsyncFdRegisterError<T> {
     inner: T,
     cause: io::Error,

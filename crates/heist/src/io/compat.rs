@@ -42,6 +42,23 @@ use std::task::{Context, Poll, ready};
 
 pin_project! {
     /// Adapts a type with tokio's traits to the traits of [`futures_io`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::io::AsyncReadExt;
+    /// use heist::fs::File;
+    /// use heist::io::compat::FuturesIo;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut file = FuturesIo::new(File::open("Cargo.toml").await?);
+    /// let mut start = [0; 9];
+    /// file.read_exact(&mut start).await?;
+    /// assert_eq!(&start, b"[package]");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Debug, Clone)]
     pub struct FuturesIo<T> {
         #[pin]

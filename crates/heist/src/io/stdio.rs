@@ -42,6 +42,23 @@ pub fn stdin() -> Stdin {
 ///
 /// A cancelled read continues, and its bytes go to the next read of the same handle. Keep one
 /// handle instead of making one for each read.
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::{AsyncBufReadExt, BufReader, stdin};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # if false {
+/// let mut lines = BufReader::new(stdin()).lines();
+/// while let Some(line) = lines.next_line().await? {
+///     println!("{line}");
+/// }
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Stdin {
     std: Arc<io::Stdin>,
@@ -112,6 +129,20 @@ pub fn stdout() -> Stdout {
 ///
 /// The bytes of one write stay together, up to 2 MiB; those of `write_all` and of several tasks may
 /// be interleaved. The standard library holds back an incomplete last line until a flush.
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::{AsyncWriteExt, stdout};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut out = stdout();
+/// out.write_all(b"done\n").await?;
+/// out.flush().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Stdout(Output<io::Stdout>);
 
@@ -137,6 +168,18 @@ pub fn stderr() -> Stderr {
 /// The standard error of the process, returned by [`stderr`].
 ///
 /// It works like [`Stdout`], but the standard library holds nothing back.
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::{AsyncWriteExt, stderr};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// stderr().write_all(b"no space left\n").await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Stderr(Output<io::Stderr>);
 

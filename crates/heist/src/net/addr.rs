@@ -56,6 +56,10 @@ pub trait ToSocketAddrs: sealed::Resolve {}
 /// # Panics
 ///
 /// Panics if a name has to be looked up and the calling thread is in no runtime.
+///
+/// # Cancel safety
+///
+/// This function is cancel safe. A lookup in progress continues on a blocking thread.
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,
 ) -> io::Result<impl Iterator<Item = SocketAddr>> {

@@ -133,6 +133,10 @@ macro_rules! read_half {
             /// # Errors
             ///
             /// Returns an error if the runtime of this socket has been shut down.
+            ///
+            /// # Cancel safety
+            ///
+            /// This method is cancel safe.
             pub async fn readable(&self) -> io::Result<()> {
                 self.stream.readable().await
             }
@@ -198,6 +202,10 @@ macro_rules! write_half {
             /// # Errors
             ///
             /// Returns an error if the runtime of this socket has been shut down.
+            ///
+            /// # Cancel safety
+            ///
+            /// This method is cancel safe.
             pub async fn writable(&self) -> io::Result<()> {
                 self.stream.writable().await
             }
@@ -270,6 +278,10 @@ macro_rules! half_methods {
         /// # Errors
         ///
         /// Returns an error if the runtime of this socket has been shut down.
+        ///
+        /// # Cancel safety
+        ///
+        /// This method is cancel safe.
         pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
             self.stream.ready(interest).await
         }

@@ -181,6 +181,25 @@ macro_rules! io_methods {
         /// # Errors
         ///
         /// Returns errors of `f`, and an error if the runtime of this socket has been shut down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::Interest;
+        /// use heist::net::UdpSocket;
+        /// use socket2::SockRef;
+        ///
+        /// # #[heist::main]
+        /// # async fn main() -> std::io::Result<()> {
+        /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+        /// let address = socket.local_addr()?;
+        /// socket.send_to(b"ping", address).await?;
+        /// let peek = || SockRef::from(&socket).peek_sender();
+        /// let sender = socket.async_io(Interest::READABLE, peek).await?;
+        /// assert_eq!(sender.as_socket(), Some(address));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn async_io<R>(
             &self,
             interest: Interest,
@@ -205,6 +224,22 @@ macro_rules! std_methods {
         ///
         /// Panics if the calling thread is in no runtime, or if its runtime has no I/O. With debug
         /// assertions, also panics if the socket is blocking.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::net::TcpListener;
+        ///
+        /// # #[heist::main]
+        /// # async fn main() -> std::io::Result<()> {
+        /// // Perhaps inherited from a supervisor.
+        /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        /// listener.set_nonblocking(true)?;
+        /// let listener = TcpListener::from_std(listener)?;
+        /// assert_ne!(listener.local_addr()?.port(), 0);
+        /// # Ok(())
+        /// # }
+        /// ```
         #[track_caller]
         pub fn from_std(std: $std) -> io::Result<Self> {
             let io = source::adopt(concat!($name, "::from_std"), std, $interest)?;

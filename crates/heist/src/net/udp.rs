@@ -105,6 +105,24 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the last error if the system accepts none of the addresses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let server = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let client = UdpSocket::bind("127.0.0.1:0").await?;
+    /// client.connect(server.local_addr()?).await?;
+    /// client.send(b"ping").await?;
+    /// let mut buf = [0; 8];
+    /// let (count, from) = server.recv_from(&mut buf).await?;
+    /// assert_eq!((&buf[..count], from), (&b"ping"[..], client.local_addr()?));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
         addr::first_success(addr::resolve(addr), |addr| future::ready(self.io.connect(addr))).await
     }

@@ -156,6 +156,17 @@ pub fn chunks_mut<T: Send>(slice: &mut [T], size: usize) -> ChunksMut<'_, T> {
 }
 
 /// The chunks of a slice, returned by [`chunks`].
+///
+/// # Examples
+///
+/// ```
+/// let lengths = std::sync::Mutex::new(Vec::new());
+/// let push = |chunk: &[i32]| lengths.lock().unwrap().push(chunk.len());
+/// heist::par::for_each(heist::par::chunks(&[1, 2, 3, 4, 5], 2), push);
+/// let mut lengths = lengths.into_inner().unwrap();
+/// lengths.sort();
+/// assert_eq!(lengths, [1, 2, 2]);
+/// ```
 #[derive(Debug)]
 pub struct Chunks<'a, T> {
     slice: &'a [T],
@@ -181,6 +192,14 @@ impl<'a, T: Sync> Divide for Chunks<'a, T> {
 }
 
 /// The mutable chunks of a slice, returned by [`chunks_mut`].
+///
+/// # Examples
+///
+/// ```
+/// let mut numbers = [1, 2, 3, 4, 5];
+/// heist::par::for_each(heist::par::chunks_mut(&mut numbers, 2), |chunk| chunk.reverse());
+/// assert_eq!(numbers, [2, 1, 4, 3, 5]);
+/// ```
 #[derive(Debug)]
 pub struct ChunksMut<'a, T> {
     slice: &'a mut [T],

@@ -35,6 +35,19 @@ impl Command {
     ///
     /// It has no arguments, and inherits the environment, working directory and standard streams of
     /// this process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("echo").arg("hello").output().await?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new<S: AsRef<OsStr>>(program: S) -> Command {
         Command::from(std::process::Command::new(program))
     }
@@ -108,6 +121,19 @@ impl Command {
     ///
     /// Use an absolute path for the program then: it is unspecified from which directory a relative
     /// path starts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("pwd").current_dir("/").output().await?;
+    /// assert_eq!(output.stdout, b"/\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn current_dir<P: AsRef<Path>>(&mut self, dir: P) -> &mut Command {
         self.std.current_dir(dir);
         self

@@ -101,6 +101,24 @@ macro_rules! pipe {
 
 pipe! {
     /// The write end of a child's standard input. Dropping it ends that input; `shutdown` does not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::AsyncWriteExt;
+    /// use heist::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// let mut stdin = cat.stdin.take().unwrap();
+    /// stdin.write_all(b"meow").await?;
+    /// drop(stdin); // `cat` reads the end.
+    /// assert_eq!(cat.wait_with_output().await?.stdout, b"meow");
+    /// # Ok(())
+    /// # }
+    /// ```
     ChildStdin, Interest::WRITABLE
 }
 
@@ -130,6 +148,24 @@ pipe! {
 
 pipe! {
     /// The read end of a child's standard error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::AsyncReadExt;
+    /// use heist::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # #[heist::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut child = Command::new("sh").args(["-c", "echo oops >&2"]).stderr(Stdio::piped()).spawn()?;
+    /// let mut text = String::new();
+    /// child.stderr.take().unwrap().read_to_string(&mut text).await?;
+    /// child.wait().await?;
+    /// assert_eq!(text, "oops\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     ChildStderr, Interest::READABLE
 }
 

@@ -222,6 +222,25 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// Panics if the calling thread is in no `LocalSet`; see
     /// [`spawn_local_on`](Self::spawn_local_on).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::{JoinSet, LocalSet};
+    /// use std::rc::Rc;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let shared = Rc::new(42);
+    /// LocalSet::new()
+    ///     .run_until(async {
+    ///         let mut set = JoinSet::new();
+    ///         set.spawn_local(async move { *shared });
+    ///         assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
+    ///     })
+    ///     .await;
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&mut self, task: F) -> AbortHandle
     where
@@ -279,6 +298,10 @@ impl<T: 'static> JoinSet<T> {
     /// assert!(set.join_next().await.is_none());
     /// # }
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// The result is an error if the task panicked or was cancelled.
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
@@ -303,6 +326,10 @@ impl<T: 'static> JoinSet<T> {
     /// assert_eq!((id, output), (task.id(), 42));
     /// # }
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// The result is an error if the task panicked or was cancelled.
     pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
@@ -319,11 +346,19 @@ impl<T: 'static> JoinSet<T> {
     /// assert!(set.try_join_next().is_none());
     /// # }
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// The result is an error if the task panicked or was cancelled.
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         self.try_join_next_with_id().map(without_id)
     }
 
     /// Returns the id and result of a task that has ended, or `None` if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// The result is an error if the task panicked or was cancelled.
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         loop {
             if let Some(output) = self.check() {
@@ -438,12 +473,20 @@ impl<T: 'static> JoinSet<T> {
     /// Returns `Ready(None)` if the set is empty. Returns `Pending` if no task has ended yet, or if
     /// the caller's budget is used up (W9); in both cases the caller is woken when it should poll
     /// again. Only the most recent caller is woken.
+    ///
+    /// # Errors
+    ///
+    /// The result is an error if the task panicked or was cancelled.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(cx).map(|joined| joined.map(without_id))
     }
 
     /// Polls for the id and result of a task that has ended; see
     /// [`poll_join_next`](Self::poll_join_next).
+    ///
+    /// # Errors
+    ///
+    /// The result is an error if the task panicked or was cancelled.
     pub fn poll_join_next_with_id(
         &mut self,
         cx: &mut Context<'_>,
@@ -578,6 +621,19 @@ where
 }
 
 /// Spawns a task with a name as a member of a [`JoinSet`]; created by [`JoinSet::build_task`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::task::JoinSet;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut set = JoinSet::new();
+/// set.build_task().name("parser").spawn(async { 7 }).unwrap();
+/// assert_eq!(set.join_next().await.unwrap().unwrap(), 7);
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a builder does nothing until one of its spawn methods is called"]
 pub struct Builder<'a, T> {

@@ -77,6 +77,21 @@ pub struct LocalSet {
 
 impl LocalSet {
     /// Creates an empty set, which belongs to the calling thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::LocalSet;
+    /// use std::rc::Rc;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let set = LocalSet::new();
+    /// let shared = Rc::new(42);
+    /// let task = set.spawn_local(async move { *shared });
+    /// assert_eq!(set.run_until(task).await.unwrap(), 42);
+    /// # }
+    /// ```
     pub fn new() -> LocalSet {
         LocalSet { scheduler: LocalScheduler::new(), _thread: PhantomData }
     }
@@ -138,6 +153,16 @@ impl LocalSet {
     /// # Panics
     ///
     /// Panics if the future panics, and under the conditions of [`Runtime::block_on`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::{LocalSet, spawn_local};
+    ///
+    /// let rt = heist::runtime::Runtime::new().unwrap();
+    /// let answer = LocalSet::new().block_on(&rt, async { spawn_local(async { 42 }).await.unwrap() });
+    /// assert_eq!(answer, 42);
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, rt: &Runtime, future: F) -> F::Output {
         rt.block_on_for("LocalSet::block_on", self.run_until(future))

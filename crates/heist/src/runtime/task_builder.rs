@@ -29,6 +29,18 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// Creates a builder for a task without a name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::Builder;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let task = Builder::new().name("parser").spawn(async { 7 }).unwrap();
+    /// assert_eq!(task.await.unwrap(), 7);
+    /// # }
+    /// ```
     pub fn new() -> Self {
         Builder::default()
     }

@@ -54,7 +54,7 @@ impl<S: Schedule> Inject<S> {
         self.append(producer, task, false)
     }
 
-    /// As [`push`](Self::push), for a task that is new. One that comes too late never counts.
+    /// Like [`push`](Self::push), for a task that is new. One that comes too late never counts.
     pub(super) fn spawn(&self, producer: usize, task: Notified<S>) -> Result<(), Closed<S>> {
         self.append(producer, task, true)
     }

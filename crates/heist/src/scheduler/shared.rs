@@ -32,6 +32,17 @@ use std::sync::{Arc, Weak};
 
 /// Whether a runtime has worker threads; see
 /// [`Handle::runtime_flavor`](crate::runtime::Handle::runtime_flavor).
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::{Handle, RuntimeFlavor};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(Handle::current().runtime_flavor(), RuntimeFlavor::CurrentThread);
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuntimeFlavor {

@@ -35,7 +35,7 @@ impl Shared {
         }
     }
 
-    /// As [`notify`](Self::notify), for a job: nobody borrows a seat for it.
+    /// Like [`notify`](Self::notify), for a job: nobody borrows a seat for it.
     pub(super) fn notify_of_outside_job(&self) {
         if let Some(seat) = self.idle.submitted() {
             self.wake_seat(seat);

@@ -120,8 +120,8 @@ impl Board {
     /// Announces to listeners what has arrived (step 4).
     fn announce(&self) {
         for (word, arrived) in self.arrived.iter().enumerate() {
-            // Acquire: pairs with the Release in record(). AcqRel, so that of two who announce
-            // at once the later sees what the earlier has taken.
+            // Acquire: pairs with the Release in record(). AcqRel, so that the later of two
+            // concurrent callers sees what the earlier has taken.
             let mut kinds = arrived.swap(0, Ordering::AcqRel);
             while kinds != 0 {
                 let kind = word * 64 + kinds.trailing_zeros() as usize;
@@ -150,7 +150,7 @@ fn record(kind: c_int) {
     let board = BOARD.load(Ordering::Acquire);
     // SAFETY: (type) what is in BOARD is null, or leaked.
     let Some(board) = (unsafe { board.as_ref() }) else { return };
-    // Release: pairs with the swap in announce(), of whoever reads what is written below.
+    // Release: pairs with the swap in announce(), whose caller reads what is written below.
     board.arrived[kind as usize / 64].fetch_or(1 << (kind % 64), Ordering::Release);
     // If the socket is full, its reader still has to read it.
     let _ = (&board.bell).write(&[1]);

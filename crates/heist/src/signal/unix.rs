@@ -22,6 +22,22 @@ use std::task::{Context, Poll, ready};
 ///
 /// It can be used in every runtime with I/O, even if the runtime in which it was created has been
 /// shut down.
+///
+/// # Examples
+///
+/// ```
+/// use heist::signal::unix::{SignalKind, signal};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut hangups = signal(SignalKind::hangup())?;
+/// # let pid = std::process::id().to_string();
+/// # std::process::Command::new("kill").args(["-HUP", &pid]).status()?;
+/// // Somebody calls `kill -HUP`.
+/// assert!(hangups.recv().await.is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a listener that nobody asks tells nothing"]
 pub struct Signal {
     listener: Listener,

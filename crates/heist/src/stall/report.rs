@@ -122,6 +122,21 @@ impl StallReport {
 }
 
 /// What keeps a worker in one poll.
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::{StallCause, StallReport};
+///
+/// fn advice(report: &StallReport) -> &'static str {
+///     match report.cause() {
+///         StallCause::Blocked { .. } => "use spawn_blocking",
+///         StallCause::Burning => "use join or yield_now",
+///         _ => "look at the trace",
+///     }
+/// }
+/// # let _ = advice;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StallCause {
@@ -148,6 +163,18 @@ impl StallCause {
 }
 
 /// The number of tasks that waited to run while a worker was stuck.
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::StallReport;
+///
+/// fn total(report: &StallReport) -> usize {
+///     let waiting = report.waiting();
+///     waiting.injected + waiting.queued + waiting.elsewhere
+/// }
+/// # let _ = total;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Waiting {

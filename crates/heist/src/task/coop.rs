@@ -260,6 +260,19 @@ pub fn cooperative<F: Future>(fut: F) -> Coop<F> {
 
 pin_project! {
     /// The future returned by [`cooperative`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::coop::{Coop, cooperative};
+    /// use std::future::{Ready, ready};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let limited: Coop<Ready<i32>> = cooperative(ready(7));
+    /// assert_eq!(limited.await, 7);
+    /// # }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Coop<F: Future> {
@@ -307,6 +320,19 @@ pub fn unconstrained<F>(inner: F) -> Unconstrained<F> {
 
 pin_project! {
     /// The future returned by [`unconstrained`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::coop::{Unconstrained, unconstrained};
+    /// use std::future::{Ready, ready};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let unlimited: Unconstrained<Ready<i32>> = unconstrained(ready(7));
+    /// assert_eq!(unlimited.await, 7);
+    /// # }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Unconstrained<F> {

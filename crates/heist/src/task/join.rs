@@ -199,6 +199,19 @@ impl RefUnwindSafe for AbortHandle {}
 
 impl AbortHandle {
     /// Aborts the task; see [`JoinHandle::abort`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let task = heist::spawn(std::future::pending::<()>());
+    /// let abort = task.abort_handle();
+    /// abort.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// assert!(abort.is_finished());
+    /// # }
+    /// ```
     pub fn abort(&self) {
         self.task.abort();
     }

@@ -335,6 +335,17 @@ impl<T: fmt::Debug + 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
 }
 
 /// The error of reading a task-local that has no value.
+///
+/// # Examples
+///
+/// ```
+/// heist::task_local! {
+///     static USER: u32;
+/// }
+///
+///
+/// assert!(USER.try_with(|_| ()).is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessError {
     _private: (),

@@ -50,6 +50,15 @@ impl Instant {
     }
 
     /// Converts a [`std::time::Instant`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::time::Instant;
+    ///
+    /// let now = std::time::Instant::now();
+    /// assert_eq!(Instant::from_std(now).into_std(), now);
+    /// ```
     pub fn from_std(std: time::Instant) -> Instant {
         Instant(std)
     }

@@ -114,6 +114,21 @@ fn remainder(time: Duration, period: Duration) -> Duration {
 }
 
 /// Ticks with a fixed period; created by [`interval`] and [`interval_at`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::{Duration, MissedTickBehavior, interval};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut interval = interval(Duration::from_millis(1));
+/// interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
+/// for _ in 0..3 {
+///     interval.tick().await;
+/// }
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Interval {
     delay: Pin<Box<Sleep>>,
@@ -199,6 +214,20 @@ impl Interval {
     }
 
     /// Resets the interval, so that the next tick is `after` from now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::time::{Duration, interval};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut interval = interval(Duration::from_secs(60));
+    /// let first = interval.tick().await;
+    /// interval.reset_after(Duration::from_millis(2));
+    /// assert!(interval.tick().await < first + Duration::from_secs(60));
+    /// # }
+    /// ```
     pub fn reset_after(&mut self, after: Duration) {
         self.reset_at(super::after(after));
     }

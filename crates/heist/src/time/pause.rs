@@ -95,6 +95,11 @@ pub fn resume() {
 /// # Panics
 ///
 /// Panics if the clock is not stopped, or if the calling thread is in no runtime.
+///
+/// # Cancel safety
+///
+/// The clock moves when the future is first polled. Dropping it afterwards only ends the wait for
+/// the tasks that were woken.
 pub async fn advance(duration: Duration) {
     step(duration, "time::advance");
     task::yield_now().await;

@@ -143,6 +143,20 @@ impl Sleep {
     ///
     /// Moving to a later instant costs one store. Moving to an earlier one costs as much as a new
     /// sleep.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::time::{Duration, Instant, sleep};
+    /// use std::pin::pin;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut sleep = pin!(sleep(Duration::from_secs(60)));
+    /// sleep.as_mut().reset(Instant::now() + Duration::from_millis(1));
+    /// sleep.await;
+    /// # }
+    /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let me = self.project();
         *me.deadline = deadline;

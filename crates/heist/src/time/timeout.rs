@@ -78,6 +78,19 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 
 pin_project! {
     /// The future returned by [`timeout`] and [`timeout_at`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::time::{Duration, Timeout, timeout};
+    /// use std::future::{Ready, ready};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let limited: Timeout<Ready<i32>> = timeout(Duration::from_secs(1), ready(7));
+    /// assert_eq!(limited.await.unwrap(), 7);
+    /// # }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Timeout<T> {

@@ -51,6 +51,19 @@ impl Default for Config {
 impl Config {
     /// Creates settings that record, and write a dump only on request; see
     /// [`Handle::dump_trace`](crate::runtime::Handle::dump_trace).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use heist::trace::Config;
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("out.trace");
+    /// let rt = Builder::new_multi_thread().trace(Config::new()).build()?;
+    /// rt.handle().dump_trace(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new() -> Self {
         Config {
             capacity: CAPACITY,

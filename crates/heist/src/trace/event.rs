@@ -4,6 +4,22 @@ use std::fmt;
 use std::time::Duration;
 
 /// An event of a trace.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::{Config, Event, Trace};
+///
+/// let rt = heist::runtime::Builder::new_multi_thread().trace(Config::new()).build()?;
+/// rt.block_on(rt.spawn(async {}))?;
+/// let mut bytes = Vec::new();
+/// rt.handle().dump_trace_to(&mut bytes)?;
+/// let trace = Trace::from_bytes(bytes)?;
+/// let events: Result<Vec<Event>, _> = trace.events()?.collect();
+/// let times: Vec<_> = events?.into_iter().map(|event| event.at).collect();
+/// assert!(times.is_sorted());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// The time since the recorder started. It never decreases within a lane.
@@ -18,6 +34,16 @@ pub struct Event {
 }
 
 /// The origin of an event: a worker, or the threads outside.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::Lane;
+///
+/// let mut lanes = [Lane::Outside, Lane::Worker(1), Lane::Worker(0)];
+/// lanes.sort();
+/// assert_eq!(lanes, [Lane::Worker(0), Lane::Worker(1), Lane::Outside]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// A worker or spare, with an index as in [`RuntimeMetrics`](crate::runtime::RuntimeMetrics).
@@ -36,6 +62,18 @@ pub struct TaskId(pub u64);
 pub struct StringId(pub u32);
 
 /// The kind of an event, with its details.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::EventKind;
+///
+/// /// Whether a worker begins to run something.
+/// fn begins_to_run(kind: &EventKind) -> bool {
+///     matches!(kind, EventKind::PollStart { .. } | EventKind::JobStart { .. })
+/// }
+/// assert!(begins_to_run(&EventKind::JobStart { is_stolen: true }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {

@@ -62,6 +62,21 @@ impl Trace {
     ///
     /// Returns an error if the file cannot be read or is not a trace. Damaged events are reported
     /// when they are read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use heist::trace::{Config, Trace};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("out.trace");
+    /// let rt = Builder::new_multi_thread().worker_threads(2).trace(Config::new()).build()?;
+    /// rt.handle().dump_trace(&path)?;
+    /// let trace = Trace::open(&path)?;
+    /// assert_eq!(trace.pid(), std::process::id());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         Trace::new(Source::file(File::open(path)?)?)
     }

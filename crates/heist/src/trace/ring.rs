@@ -10,8 +10,7 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// Memory is asked for so many words before they are written: two cache lines. Chosen by
-/// `yield_many`.
+/// Words are prefetched this far before they are written: two cache lines. Chosen by `yield_many`.
 const AHEAD: usize = 16;
 
 /// A ring buffer of words: one thread at a time writes, any thread copies, and the oldest words are

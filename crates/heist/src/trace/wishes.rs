@@ -1,4 +1,4 @@
-//! How a dump is asked for by those who must not wait for it: workers, sysmon, a signal's handler.
+//! Requests for a dump from threads that must not wait for it: workers, sysmon, signal handlers.
 
 use super::config::Config;
 use std::io::{self, Read, Write};
@@ -33,7 +33,7 @@ struct Ends {
     rings: UnixStream,
     on_stall: bool,
     on_panic: bool,
-    /// Should there be no room for one more wish, this is seen by who reads those there are.
+    /// Tells the reader of wishes to end, in case there is no room for one more wish.
     is_over: AtomicBool,
 }
 

@@ -140,7 +140,7 @@ impl Word {
     /// A poll, to be recorded as [begun](Self::begun), or as [ended](Self::ended) in one word.
     #[inline(always)]
     pub(crate) const fn poll(task: TaskId, source: PollSource) -> Self {
-        // Not masked, because no process spawns so many tasks, and this runs for each poll.
+        // Not masked, because no process spawns that many tasks, and this runs for each poll.
         debug_assert!(task.0 <= MAX_TASK);
         Word(task.0 << TAG_BITS | source_bits(source) << SOURCE_SHIFT | tag::POLLED)
     }

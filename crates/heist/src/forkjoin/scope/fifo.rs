@@ -116,6 +116,21 @@ where
 }
 
 /// A scope in which jobs run in the order in which they were spawned; see [`scope_fifo`].
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// let names = Mutex::new(Vec::new());
+/// heist::scope_fifo(|s| {
+///     for name in ["a", "b", "c"] {
+///         let names = &names;
+///         s.spawn_fifo(move |_| names.lock().unwrap().push(name));
+///     }
+/// });
+/// assert_eq!(names.into_inner().unwrap().len(), 3);
+/// ```
 #[repr(C)]
 pub struct ScopeFifo<'scope> {
     /// Of the one job that is pushed for each that is spawned: it runs the oldest of the list.
@@ -175,6 +190,17 @@ impl<'scope> ScopeFifo<'scope> {
 
     /// Cancels the scope: jobs that have not started are dropped; see
     /// [`Scope::cancel`](super::Scope::cancel).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let ran = heist::scope_fifo(|s| {
+    ///     s.cancel();
+    ///     s.spawn_fifo(|_| unreachable!("the scope is cancelled"));
+    ///     s.is_cancelled()
+    /// });
+    /// assert!(ran);
+    /// ```
     pub fn cancel(&self) {
         self.tally.cancel();
     }
@@ -185,7 +211,7 @@ impl<'scope> ScopeFifo<'scope> {
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn run_oldest(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
         // SAFETY: (J2) the scope is not left before this job is done; the header is its first field.
         let scope = unsafe { header.cast::<Self>().as_ref() };
@@ -195,7 +221,7 @@ impl<'scope> ScopeFifo<'scope> {
     }
 
     /// # Safety
-    /// As [`Job::new`] was promised.
+    /// Like [`Job::new`] was promised.
     unsafe fn of_scope(header: NonNull<Header>) -> Option<OfScope> {
         // SAFETY: (J2) as in run_oldest().
         unsafe { header.cast::<Self>().as_ref() }.tally.of_scope()

@@ -10,6 +10,32 @@ use std::os::fd::AsRawFd;
 ///
 /// The descriptor counts as ready until a guard clears that, with [`try_io`](Self::try_io) or
 /// [`clear_ready`](Self::clear_ready).
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::unix::AsyncFd;
+/// use std::io::{Read, Write};
+/// use std::os::unix::net::UnixStream;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let (mut writer, reader) = UnixStream::pair()?;
+/// reader.set_nonblocking(true)?;
+/// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+/// let reader = unsafe { AsyncFd::register(reader)? };
+/// writer.write_all(b"ready")?;
+/// let mut buf = [0; 8];
+/// let count = loop {
+///     let mut guard = reader.readable().await?;
+///     if let Ok(result) = guard.try_io(|fd| fd.get_ref().read(&mut buf)) {
+///         break result?;
+///     }
+/// };
+/// assert_eq!(&buf[..count], b"ready");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
     async_fd: &'a AsyncFd<T>,
@@ -18,6 +44,28 @@ pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
 
 /// A descriptor that was ready when a task waited for it, with mutable access; see
 /// [`AsyncFdReadyGuard`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::unix::AsyncFd;
+/// use std::io::{Read, Write};
+/// use std::os::unix::net::UnixStream;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let (mut writer, reader) = UnixStream::pair()?;
+/// reader.set_nonblocking(true)?;
+/// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+/// let mut reader = unsafe { AsyncFd::register(reader)? };
+/// writer.write_all(b"ready")?;
+/// let mut buf = [0; 8];
+/// let mut guard = reader.readable_mut().await?;
+/// let count = guard.try_io(|fd| fd.get_mut().read(&mut buf)).unwrap()?;
+/// assert_eq!(&buf[..count], b"ready");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "say whether the descriptor is still ready: call try_io, clear_ready or retain_ready"]
 pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
     async_fd: &'a mut AsyncFd<T>,
@@ -150,5 +198,27 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
 }
 
 /// The error of a `try_io` that returned `WouldBlock`: the descriptor is not ready.
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::unix::AsyncFd;
+/// use std::io::Read;
+/// use std::os::unix::net::UnixStream;
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let (mut writer, reader) = UnixStream::pair()?;
+/// reader.set_nonblocking(true)?;
+/// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+/// let reader = unsafe { AsyncFd::register(reader)? };
+/// std::io::Write::write_all(&mut writer, b"x")?;
+/// let mut guard = reader.readable().await?;
+/// assert_eq!(guard.try_io(|fd| fd.get_ref().read(&mut [0; 8])).unwrap()?, 1);
+/// // Nothing is left: the readiness is cleared, and the error says to wait again.
+/// assert!(guard.try_io(|fd| fd.get_ref().read(&mut [0; 8])).is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct TryIoError(());

@@ -60,6 +60,18 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the process has no file descriptor left, or if the system has no IPv6.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpSocket;
+    ///
+    /// if let Ok(socket) = TcpSocket::new_v6() {
+    ///     // Fails on a machine where IPv6 is disabled.
+    ///     let _ = socket.bind("[::1]:0".parse().unwrap());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new_v6() -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::IPV6)
     }
@@ -120,6 +132,22 @@ impl TcpSocket {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::{TcpListener, TcpSocket};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_nodelay(true)?;
+    /// let stream = socket.connect(listener.local_addr()?).await?;
+    /// assert!(stream.nodelay()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn connect(self, addr: SocketAddr) -> io::Result<TcpStream> {
         self.connect_for("TcpSocket::connect", addr).await
     }
@@ -140,6 +168,22 @@ impl TcpSocket {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_reuseaddr(true)?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// let listener = socket.listen(1024)?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.listen_for("TcpSocket::listen", backlog)

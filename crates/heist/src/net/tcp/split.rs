@@ -23,6 +23,10 @@ macro_rules! peek_methods {
             /// # Errors
             ///
             /// Returns an error if the connection is broken.
+            ///
+            /// # Cancel safety
+            ///
+            /// This method is cancel safe: no data is removed.
             pub async fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
                 self.stream.peek(buf).await
             }

@@ -51,6 +51,24 @@ impl UnixDatagram {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixDatagram;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("server");
+    /// let server = UnixDatagram::bind(&path)?;
+    /// UnixDatagram::unbound()?.send_to(b"log this", &path).await?;
+    /// let mut buf = [0; 16];
+    /// let count = server.recv(&mut buf).await?;
+    /// assert_eq!(&buf[..count], b"log this");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         let socket = UnixSocket::new_datagram()?;
@@ -100,6 +118,19 @@ impl UnixDatagram {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixDatagram;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = UnixDatagram::unbound()?;
+    /// assert!(socket.local_addr()?.is_unnamed());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
         Ok(UnixSocket::new_datagram()?.datagram_for("UnixDatagram::unbound"))
@@ -118,6 +149,24 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error if there is no socket with this path.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixDatagram;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("server");
+    /// let server = UnixDatagram::bind(&path)?;
+    /// let client = UnixDatagram::unbound()?;
+    /// client.connect(&path)?;
+    /// client.send(b"ping").await?;
+    /// assert_eq!(server.recv(&mut [0; 8]).await?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         self.io.connect(path)
     }

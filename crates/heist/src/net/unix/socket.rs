@@ -43,6 +43,22 @@ impl UnixSocket {
     /// # Errors
     ///
     /// Returns an error if the process has no file descriptor left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let socket = UnixSocket::new_datagram()?;
+    /// socket.bind(dir.path().join("client"))?;
+    /// let datagrams = socket.datagram()?;
+    /// assert!(datagrams.local_addr()?.as_pathname().is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new_datagram() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::DGRAM)
     }
@@ -52,6 +68,25 @@ impl UnixSocket {
     /// # Errors
     ///
     /// Returns an error if the process has no file descriptor left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("server");
+    /// let socket = UnixSocket::new_stream()?;
+    /// socket.bind(&path)?;
+    /// let listener = socket.listen(16)?;
+    /// let client = UnixSocket::new_stream()?.connect(&path).await?;
+    /// assert_eq!(client.peer_addr()?.as_pathname(), Some(&*path));
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new_stream() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::STREAM)
     }

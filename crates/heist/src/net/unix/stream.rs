@@ -54,6 +54,25 @@ impl UnixStream {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+    /// use heist::net::{UnixListener, UnixStream};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("server");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let mut client = UnixStream::connect(&path).await?;
+    /// let (mut server, _) = listener.accept().await?;
+    /// client.write_all(b"hello").await?;
+    /// server.read_exact(&mut [0; 5]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
         let addr = SocketAddr::from_path(path.as_ref())?;
         UnixSocket::new_stream()?.connect_for("UnixStream::connect", &addr)
@@ -83,6 +102,23 @@ impl UnixStream {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+    /// use heist::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (mut a, mut b) = UnixStream::pair()?;
+    /// a.write_all(b"hello").await?;
+    /// let mut buf = [0; 5];
+    /// b.read_exact(&mut buf).await?;
+    /// assert_eq!(&buf, b"hello");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = Socket::pair(Domain::UNIX, Type::STREAM.nonblocking(), None)?;

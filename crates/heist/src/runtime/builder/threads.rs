@@ -61,6 +61,20 @@ impl Builder {
 }
 
 /// A worker that needs a thread to run on; see [`Builder::build_on`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::Builder;
+///
+/// let runtime = Builder::new_multi_thread().worker_threads(2).build_on(|worker| {
+///     let thread = std::thread::Builder::new().name("mine".into());
+///     thread.spawn(move || worker.run())?;
+///     Ok(())
+/// })?;
+/// assert_eq!(runtime.handle().join(|| 1, || 2), (1, 2));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "without a thread the worker does nothing"]
 pub struct WorkerThread {
     threads: ThreadSpec,

@@ -15,6 +15,21 @@ thread_local! {
 
 /// A guard of [`LocalSet::enter`](super::LocalSet::enter): until it is dropped, [`spawn_local`]
 /// adds tasks to that set.
+///
+/// # Examples
+///
+/// ```
+/// use heist::task::{LocalSet, spawn_local};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let set = LocalSet::new();
+/// let guard = set.enter();
+/// let task = spawn_local(async { 7 });
+/// drop(guard);
+/// assert_eq!(set.run_until(task).await.unwrap(), 7);
+/// # }
+/// ```
 #[must_use = "the thread leaves the set when the guard is dropped"]
 pub struct LocalEnterGuard {
     outer: Option<LocalScheduler>,

@@ -20,6 +20,14 @@ impl SignalKind {
     /// signals.
     ///
     /// [`signal`](super::signal) returns an error if there is no such kind.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::signal::unix::SignalKind;
+    ///
+    /// assert_eq!(SignalKind::from_raw(15), SignalKind::terminate());
+    /// ```
     pub const fn from_raw(signum: c_int) -> Self {
         SignalKind(signum)
     }

@@ -9,7 +9,7 @@ fn the_oldest_are_overwritten() {
     (1..=3).for_each(|word| _ = ring.push(word));
     assert_eq!(ring.copy(), Copied { lost: 0, words: vec![1, 2, 3] });
     (4..=9).for_each(|word| _ = ring.push(word));
-    // The oldest of the four may be being overwritten, for all that who copies knows.
+    // For all the reader knows, the oldest of the four is being overwritten.
     assert_eq!(ring.copy(), Copied { lost: 6, words: vec![7, 8, 9] });
     assert_eq!(ring.position(), 9);
 }
