@@ -1,5 +1,5 @@
 //! What the workers did: one task spawns all the others, and then keeps its worker busy. The table
-//! shows who spawned, who stole, and who ran what.
+//! shows which workers spawned, stole and ran tasks.
 
 use heist::runtime::{Builder, RuntimeMetrics};
 use std::hint;

@@ -1,8 +1,8 @@
 //! Every worker is stuck, and the others run all the same.
 //!
-//! Two workers. Two tasks hold them: one blocks, one computes, neither says so; and neither gives
-//! up before a third task, which is woken every few milliseconds, has heard its ticks. The runtime
-//! finds out who is stuck, says so, and lends their seats to spare workers until they come back.
+//! Two tasks hold both workers: one blocks and one computes, without telling the runtime, until a
+//! third task, which is woken every few milliseconds, has received its ticks. The runtime detects
+//! the stuck workers, reports them, and lends their seats to spare workers until they return.
 
 use heist::runtime::Builder;
 use heist::{sync, task};

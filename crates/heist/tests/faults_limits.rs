@@ -95,7 +95,7 @@ fn a_server_without_descriptors_keeps_serving() {
             socket.set_nonblocking(true).unwrap();
             clients.push(TcpStream::from_std(socket.into()).unwrap());
         }
-        // All are connected, as far as the system goes. Now and then one who is served leaves.
+        // For the system all are connected. Now and then a client that was served leaves.
         let mut served = 0;
         while !clients.is_empty() {
             support::futures::until(|| refused.load(Ordering::Relaxed) > 0).await;
@@ -112,7 +112,7 @@ fn a_server_without_descriptors_keeps_serving() {
     });
 }
 
-/// 5000 pairs, 10 000 registered sockets: each is woken by its own peer, whoever comes and goes.
+/// 5000 pairs, 10 000 registered sockets: each is woken by its own peer while others come and go.
 #[test]
 fn ten_thousand_idle_connections() {
     const PAIRS: usize = 5000;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use support::runtime;
 
 /// I5: workers that sleep stay asleep. The system counts how often each thread gave up its core:
-/// once all sleep, nobody does any more. That it stays so for a while is no promise of any speed.
+/// once all sleep, the counts stay the same. The length of the observation promises no speed.
 #[cfg(target_os = "linux")]
 #[test]
 fn i5_an_idle_runtime_does_nothing() {
@@ -51,7 +51,7 @@ fn i5_an_idle_runtime_does_nothing() {
     drop(runtime);
 }
 
-/// I5: of blocking threads that nobody has needed for a while nothing is left, but for one stack.
+/// I5: blocking threads that were idle for a while are gone, except for one stack.
 #[cfg(target_os = "linux")]
 #[test]
 fn i5_threads_that_have_ended_leave_no_stacks() {

@@ -176,7 +176,7 @@ fn l3_stepping_aside_beside_requests() {
     }
 }
 
-/// W1, F3: a worker that always has something to run looks at its reactor all the same.
+/// W1, F3: a worker that always has something to run still looks at its reactor.
 #[test]
 fn w1_a_worker_that_never_rests_serves_its_sockets() {
     for is_pinned in [false, true] {

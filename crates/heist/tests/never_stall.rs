@@ -374,7 +374,7 @@ fn in_task<R: Send + 'static>(rt: &Runtime, f: impl FnOnce() -> R + Send + 'stat
     rt.block_on(rt.spawn(async move { f() })).unwrap()
 }
 
-/// I1: a seat for which no spare is to be had does not keep those asleep that could come.
+/// I1: a seat without a spare worker does not keep other workers asleep.
 #[test]
 fn i1_a_spare_that_does_not_come_keeps_nobody_asleep() {
     let rt = Builder::new_multi_thread()

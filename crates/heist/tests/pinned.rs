@@ -62,7 +62,7 @@ fn w8_pinned_tasks_stay() {
     register.check();
 }
 
-/// W8, I1: a worker that sleeps wakes for its pinned task, whoever else sleeps, wakes or searches.
+/// W8, I1: a sleeping worker wakes for its pinned task, whatever other workers do.
 #[test]
 fn w8_no_wake_up_is_lost_between_sleeps() {
     for workers in [1, 2, 5] {
@@ -492,7 +492,7 @@ fn t6_another_thread_runs_the_runtime() {
     })
     .join()
     .unwrap();
-    // Leaked: there was nobody who could have dropped them.
+    // They leak: no thread could have dropped them.
     assert_eq!((register.dropped_at_home(), register.dropped_elsewhere()), (0, 0));
     wakers.lock().unwrap().drain(..).for_each(Waker::wake);
 }

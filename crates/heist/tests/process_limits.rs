@@ -11,7 +11,7 @@ use std::fs::File;
 use std::process::Stdio;
 use support::children::{self, descriptors};
 
-/// Calls `f` with so many descriptors free.
+/// Calls `f` with `free` descriptors left.
 fn with_free<R>(free: usize, f: impl FnOnce() -> R) -> R {
     let mut files: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
     assert!(files.len() > free, "the limit is too low for this test");
@@ -19,8 +19,7 @@ fn with_free<R>(free: usize, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Starts `command` with so many descriptors free, waits for it if it is there, and says whether it
-/// was.
+/// Starts `command` with `free` descriptors left, and waits for it. Returns whether it was started.
 fn try_with(free: usize, command: &mut Command) -> bool {
     let rt = support::current_thread();
     // What the runtime keeps open for good is opened before it is counted.
@@ -36,7 +35,7 @@ fn try_with(free: usize, command: &mut Command) -> bool {
         Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EMFILE), "{error}"),
     }
     rt.block_on(async {
-        // Whoever was started in vain is taken in by the next.
+        // The next command collects a child that was started in vain.
         assert!(Command::new("true").status().await.unwrap().success());
         support::futures::until(|| children::all().is_empty()).await;
     });

@@ -1,4 +1,4 @@
-//! Signals: who is told of them, and what else may go wrong.
+//! Signals: which listeners receive them, and what else may go wrong.
 //!
 //! Signals are the whole process's, and tests run beside each other: each test has a kind of its
 //! own. A signal is raised in the thread that sends it, so that its handler has run when that

@@ -45,7 +45,7 @@ fn signals_are_merged_until_they_are_told() {
     });
 }
 
-/// What was sent while nobody listened is told to the next listener, if no reactor has looked
+/// A signal sent without a listener is delivered to the next one, if no reactor has looked
 /// meanwhile.
 #[test]
 fn a_signal_that_was_not_noticed_is_told_to_the_next_listener() {

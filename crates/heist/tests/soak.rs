@@ -22,7 +22,7 @@ fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// Sends back what comes, until the other side ends, in whatever way. Counts who is served.
+/// Echoes until the client ends, in whatever way. Counts the clients that were served.
 async fn echo(mut stream: TcpStream, served: Arc<AtomicUsize>) {
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {

@@ -116,7 +116,7 @@ fn l2_a_burning_task_is_reported() {
     rt.block_on(stuck).unwrap();
 }
 
-/// A long poll that keeps nobody waiting is no stall.
+/// A long poll is no stall if no other task waits.
 #[test]
 fn l2_nobody_waits_nothing_is_reported() {
     let (rt, told) = runtime();

@@ -1,5 +1,5 @@
-//! Workers, tasks and jobs where the kernel has no `membarrier` for us: a sandbox forbids it, from
-//! the first or once a runtime has come to rely on it. What fails here hangs.
+//! Workers, tasks and jobs without `membarrier`: a sandbox forbids it, from the start or after a
+//! runtime has begun to use it. What fails here hangs.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Runtimes with a console, and those who ask.
+//! Runtimes with a console, and clients.
 
 use heist::console::{Address, Config};
 use heist::runtime::{Builder, Runtime};
@@ -104,7 +104,7 @@ pub fn snapshot(address: &Address, query: &str) -> Value {
     serde_json::from_str(&get(address, &format!("/v1/snapshot?{query}"))).unwrap()
 }
 
-/// Until it is so; the console has to answer each time.
+/// Asks until `is_so`; the console has to answer each time.
 pub fn until(address: &Address, query: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     loop {
         let snapshot = snapshot(address, query);

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Long enough for everybody who is not to be sent away, and for nobody else's patience.
+/// Longer than a well-behaved client needs, and shorter than a hostile one takes.
 const SOON: Duration = Duration::from_millis(300);
 
 fn impatient() -> Asked {
@@ -21,8 +21,7 @@ fn is_well(asked: &Asked) {
     assert!(get(&asked.address, "/").contains("/v1/snapshot"));
 }
 
-/// As [`is_well`], where there is no room at times, or a slow machine is too slow for those who
-/// mean well, too.
+/// Like [`is_well`], but retries: the console may be full for a moment, or the machine too slow.
 fn gets_well(asked: &Asked) {
     assert_eq!(asked.rt.block_on(asked.rt.spawn(async { 5 })).unwrap(), 5);
     while !talk(&asked.address, b"GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200") {}
@@ -135,8 +134,8 @@ fn clients_that_never_read_take_no_place_for_ever() {
     }
 }
 
-/// There is room for some of the answers; all others wait until those who were answered have read,
-/// or are gone.
+/// There is room for some of the answers. The other clients wait until those have been read, or
+/// their clients are gone.
 #[test]
 fn answers_that_nobody_reads_are_not_piled_up() {
     let asked = started();
@@ -217,7 +216,7 @@ fn traces_that_nobody_reads_are_no_burden() {
     gets_well(&asked);
 }
 
-/// Not more than so many files may be open in a process; usually that is 1024.
+/// Limits the number of open files of the process, which is usually 1024.
 fn allow_files(count: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: (FFI) it writes to what it is given.

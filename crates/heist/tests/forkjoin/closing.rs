@@ -26,14 +26,13 @@ impl Gate {
     }
 }
 
-/// For who opens it: when somebody has come, and how that one may go on.
+/// The gate, a receiver that tells when it was reached, and a sender that opens it.
 fn gate() -> (Gate, Receiver<()>, Sender<()>) {
     let ((arrive, has_arrived), (open, go_on)) = (channel(), channel());
     (Gate { arrive, go_on }, has_arrived, open)
 }
 
-/// The runtime goes down while `body` is at the gate, on a worker, and afterwards it comes to its
-/// end.
+/// Shuts down the runtime while `body` waits at the gate on a worker, then opens the gate.
 fn closes_beside(workers: usize, body: impl FnOnce(Gate) + Send) {
     let rt = runtime(workers);
     let (gate, has_arrived, open) = gate();
@@ -137,8 +136,8 @@ fn j5_jobs_of_a_scope_wait_for_each_other() {
     }
 }
 
-/// What comes from outside after the end, or from a worker that has stepped aside, is run by others
-/// than who calls.
+/// A job that comes after the end, from outside or from a worker that has stepped aside, runs on
+/// another thread than its caller's.
 #[test]
 fn j5_what_comes_from_outside_after_the_end() {
     fn from_outside(handle: &Handle) {
@@ -177,7 +176,7 @@ fn j5_what_comes_from_outside_after_the_end() {
     });
 }
 
-/// A broadcast that is under way: who is called waits for the others, though the runtime goes down.
+/// During a broadcast each worker waits for the others, although the runtime shuts down.
 #[test]
 fn j5_parts_of_a_broadcast_wait_for_each_other() {
     const WORKERS: usize = 3;
@@ -193,8 +192,8 @@ fn j5_parts_of_a_broadcast_wait_for_each_other() {
     }
 }
 
-/// As [`closes_beside`], where no spare worker is to be had before the end: all blocking threads
-/// are in use. `before` is called on the thread of the test before the runtime goes down.
+/// Like [`closes_beside`], without spare workers until the end: all blocking threads are in use.
+/// `before` is called on the thread of the test before the runtime goes down.
 fn closes_without_spares(before: impl FnOnce(&Handle), body: impl FnOnce(Gate) + Send) {
     const THREADS: usize = 3;
     let mut builder = Builder::new_multi_thread();
@@ -230,7 +229,7 @@ fn closes_without_spares(before: impl FnOnce(&Handle), body: impl FnOnce(Gate) +
     });
 }
 
-/// J3: who waits for a handle with a lock held does not run what waits in the inbox.
+/// J3: a worker that waits for a handle with a lock held runs nothing from the inbox.
 #[test]
 fn j3_who_waits_for_a_handle_leaves_the_inbox_alone() {
     let lock: &Mutex<()> = Box::leak(Box::default());

@@ -1,5 +1,5 @@
-//! J3: who waits for a job, with a lock held perhaps, runs nothing that the job does not wait for,
-//! whatever comes to the worker that has the job. What fails here hangs.
+//! J3: a worker that waits for a job, perhaps with a lock held, runs nothing that the job does not
+//! wait for, whatever comes to the worker that has the job. What fails here hangs.
 
 use heist::join;
 use heist::runtime::{Builder, Handle, Runtime};
@@ -34,9 +34,9 @@ fn stray(rt: &Runtime) -> &'static Stray {
     Box::leak(Box::new(Stray { lock: Mutex::new(()), handle: rt.handle().clone() }))
 }
 
-/// A broadcast comes to a thief that waits, and leaves a job behind that wants the lock: neither
-/// the owner of the join nor the thief runs it. `is_owner_awake`: the owner looks for something to
-/// help with at that very moment.
+/// A waiting thief takes part in a broadcast, which leaves behind a job that needs the lock:
+/// neither the owner of the join nor the thief runs it. `is_owner_awake`: the owner looks for a job
+/// to help with at that moment.
 fn a_broadcast_beside_a_thief(is_owner_awake: bool) {
     let rt = runtime();
     let stray = stray(&rt);
@@ -108,8 +108,8 @@ fn j3_an_owner_does_not_run_what_a_broadcast_leaves_with_the_thief() {
     (0..20).for_each(|_| a_broadcast_beside_a_thief(true));
 }
 
-/// Where nobody comes in the worker's place it does not step aside, and takes part in a broadcast
-/// all the same. What its part leaves behind is none of the join's that it is in the middle of.
+/// A worker without a possible replacement does not step aside, and takes part in a broadcast. The
+/// jobs that its part leaves behind do not belong to the join that it waits in.
 #[test]
 fn j3_a_broadcast_in_a_wait_for_another_runtime() {
     let rt = Builder::new_multi_thread().worker_threads(2).thread_per_core(true).build().unwrap();
@@ -119,7 +119,8 @@ fn j3_a_broadcast_in_a_wait_for_another_runtime() {
         let _guard = stray.lock.lock().unwrap();
         let leave = || {
             stray.handle.broadcast(|_| {
-                // Else the other worker may come to what is left behind before its part, and block.
+                // Otherwise the other worker might run the job that is left behind before its part,
+                // and block.
                 barrier.wait();
                 stray.leave(|| {});
             })

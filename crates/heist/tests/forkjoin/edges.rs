@@ -21,8 +21,8 @@ fn wait_in_join() -> (u32, u32) {
     join(|| job.wait().unwrap(), || 2)
 }
 
-/// J1: who waits in the first closure of a join for an older job must not run the second one
-/// instead.
+/// J1: a worker that waits in the first closure of a join for an older job must not run the second
+/// closure instead.
 #[test]
 fn j1_a_handle_is_waited_for_in_a_join() {
     for workers in [1, 2] {
@@ -34,8 +34,7 @@ fn j1_a_handle_is_waited_for_in_a_join() {
     assert_eq!(without_threads().block_on(async { wait_in_join() }), (1, 2));
 }
 
-/// J1: the same for who asks for any job; each is run once, also if others take the place in the
-/// deque.
+/// J1: the same for `yield_job`; each job runs once, even if another takes its place in the deque.
 #[test]
 fn j1_a_yield_in_a_join_leaves_the_join_whole() {
     fn tree(handle: &heist::runtime::Handle, depth: u32, runs: &AtomicUsize) -> usize {
@@ -74,7 +73,7 @@ fn j1_a_yield_in_a_join_leaves_the_join_whole() {
     check(&alone, &|f| alone.block_on(async { f() }));
 }
 
-/// A job from outside is run by who waits for it where nobody else could.
+/// A job from outside is run by its waiter if no other thread can run it.
 #[test]
 fn a_wait_without_threads_runs_what_it_waits_for() {
     let alone = without_threads();
@@ -241,7 +240,8 @@ fn j2_the_only_worker_waits_aside_while_the_runtime_ends() {
     }
 }
 
-/// J5: a worker that has stepped aside is called, too, by whoever it waits for; also by itself.
+/// J5: a broadcast reaches a worker that has stepped aside, even if that worker makes the
+/// broadcast.
 #[test]
 fn j5_a_worker_that_has_stepped_aside_takes_part_in_a_broadcast() {
     for workers in [1, 3] {

@@ -1,4 +1,4 @@
-//! Runtimes on threads of one's own: nobody else runs their jobs, and who waits runs what there is.
+//! Runtimes on threads of the caller: no other thread runs their jobs, and a waiter runs any job.
 
 use heist::Yield;
 use heist::runtime::{Builder, Runtime};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-/// With so many workers, on threads that are called `mine`.
+/// A runtime with this number of workers, on threads named `mine`.
 fn fixed(workers: usize) -> Runtime {
     let start = |worker: heist::runtime::WorkerThread| {
         thread::Builder::new().name("mine".into()).spawn(|| worker.run()).map(drop)
@@ -131,7 +131,7 @@ fn who_waits_looks_after_each_job() {
     let (begin, begun) = mpsc::channel();
     let meanwhile = move || {
         begin.send(()).unwrap();
-        // The other worker has done with what is waited for when it comes to this.
+        // The other worker has finished the awaited job when it runs this.
         to_b.install(|| ());
         to_a.spawn_detached(move || next.store(true, Ordering::Relaxed));
     };

@@ -185,14 +185,14 @@ fn j3_a_lock_may_be_held_across_a_join() {
     assert_eq!(lock.into_inner().unwrap(), 128 * 144);
 }
 
-/// A runtime from whose workers nobody takes a seat: they give it away, or nothing moves.
+/// A runtime without sysmon: workers must give up their seats, or nothing moves.
 fn unwatched(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(workers).stall_threshold(None).build().unwrap()
 }
 
-/// J3, L5: a worker that waits does not run what is none of its business; it gives its seat away,
-/// and who gets it does.
+/// J3, L5: a worker that waits does not run unrelated jobs; it gives up its seat, and the next
+/// holder runs them.
 #[test]
 fn j3_who_waits_leaves_other_jobs_to_others() {
     let rt = unwatched(2);

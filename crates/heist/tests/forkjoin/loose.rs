@@ -1,5 +1,5 @@
-//! J3: who waits in a join or a scope, with a lock held perhaps, leaves to others what nobody waits
-//! for in its frame. What fails here hangs.
+//! J3: a worker that waits in a join or a scope, perhaps with a lock held, leaves to others the
+//! jobs that its frame does not wait for. What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::{join, scope, spawn_job};

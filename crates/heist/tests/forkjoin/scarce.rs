@@ -1,5 +1,5 @@
-//! Fork-join where no more threads are to be had: neither spare ones nor those of the global
-//! runtime. How many threads there are is not promised (NP5). What fails here hangs.
+//! Fork-join without further threads: no spare workers, and no threads for the global runtime. How
+//! many threads there are is not promised (NP5). What fails here hangs.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::{Yield, join, scope, scope_fifo, task};
@@ -9,13 +9,13 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Calls `f` on the one worker of a runtime whose blocking threads are all in use, also by who
-/// could sit down in its place.
+/// Calls `f` on the only worker of a runtime whose blocking threads are all in use, so that there
+/// is no spare worker.
 fn without_spares(f: impl FnOnce() + Send) {
     with_workers_alone(1, f);
 }
 
-/// The same with so many.
+/// The same with this number of workers.
 fn with_workers_alone(workers: usize, f: impl FnOnce() + Send) {
     let mut builder = Builder::new_multi_thread();
     let rt = builder.worker_threads(workers).max_blocking_threads(1).build().unwrap();

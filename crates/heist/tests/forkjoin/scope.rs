@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What takes so long does not end.
+/// A wait of this length counts as a hang.
 const HANGS: Duration = Duration::from_secs(60);
 
 fn runtime(workers: usize) -> Runtime {
@@ -59,8 +59,8 @@ fn a_million_jobs() {
     assert_eq!(sum.into_inner(), count);
 }
 
-/// J1: whatever a job captures comes to it whole, be it nothing, large, or aligned to more than
-/// memory for jobs is.
+/// J1: a job receives its captures intact: none, large ones, or ones with a larger alignment than
+/// memory for jobs has.
 #[test]
 fn j1_jobs_have_any_size_and_alignment() {
     #[repr(align(64))]
@@ -378,7 +378,7 @@ fn a_broadcast_reaches_every_worker_once() {
     assert_eq!(reached, [0, 1, 2]);
 }
 
-/// A broadcast that comes when the runtime goes down is called all the same, by whoever is left.
+/// A broadcast that is made during a shutdown still calls its closure, on the remaining workers.
 #[test]
 fn j2_broadcasts_outlive_their_runtime() {
     for _ in 0..100 {

@@ -169,7 +169,7 @@ fn only_who_comes_beside_jobs_has_short_turns() {
     assert_eq!(rt.block_on(waits).unwrap(), usual);
 }
 
-/// J5: the lender is stuck in its job, and whoever sits in its place takes the next.
+/// J5: while the lender is stuck in its job, the holder of its seat takes the next one.
 #[test]
 fn in_a_job_there_are_the_usual_turns() {
     let mut builder = Builder::new_multi_thread();

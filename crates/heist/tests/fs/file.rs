@@ -50,14 +50,14 @@ impl Place {
     }
 }
 
-/// Reads so many bytes.
+/// Reads `count` bytes.
 async fn next(file: &mut File, count: usize) -> String {
     let mut bytes = vec![0; count];
     file.read_exact(&mut bytes).await.unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-/// Has a read of so many bytes cancelled, and waits until it has been done all the same.
+/// Cancels a read of `count` bytes, and waits until it has been done in the background.
 fn cancelled_read(rt: &Runtime, file: &mut File, count: usize) {
     let held = Held::begin(rt.handle());
     let _entered = rt.enter();

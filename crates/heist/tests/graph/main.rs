@@ -5,7 +5,7 @@
 //! a drop. Its value depends on the values of its children. The plan is evaluated by plain
 //! recursion and then run (`awaited`, `leaves`, `sync`):
 //!
-//! - The root comes to the value of the plan.
+//! - The root has the value of the plan.
 //! - In some graphs the runtimes end in the middle. The result may be lost then, but it is never
 //!   wrong.
 //! - Everything that tasks, jobs and closures own is dropped exactly once, at the latest when the

@@ -210,15 +210,15 @@ impl At {
         }
     }
 
-    /// As [`lost`](Self::lost), and passes it on.
+    /// Like [`lost`](Self::lost), and passes it on.
     #[track_caller]
     pub fn gone<T>(&self) -> Result<T, Gone> {
         self.lost();
         Err(Gone)
     }
 
-    /// The value of a node that has had so many workers call a closure. While the runtime ends
-    /// these may be the workers of the global one.
+    /// The value of a node whose closure was called `calls` times by a broadcast. While the runtime
+    /// ends, these may be the workers of the global one.
     pub fn called(&self, calls: u64) -> Out {
         if calls != self.world.plan.workers(self.node().runtime) as u64 {
             return self.gone();

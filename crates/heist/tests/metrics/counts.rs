@@ -381,7 +381,7 @@ fn m1_counts_only_grow() {
 /// M1: jobs count where they are run, once, and so do those that were another's.
 #[test]
 fn m1_jobs_are_counted() {
-    // Nobody stands in for who waits: what is run is run by these two.
+    // No spare stands in for a waiting worker, so these two run everything.
     let mut builder = Builder::new_multi_thread();
     let rt = builder.worker_threads(2).stall_threshold(None).build().unwrap();
     let metrics = rt.metrics();

@@ -1,4 +1,4 @@
-//! Peers that misbehave and sockets that end at the wrong moment: whoever is not concerned goes on.
+//! Peers that misbehave and sockets that end at the wrong moment: other connections go on.
 //!
 //! `HEIST_STRESS_SEED` and `HEIST_STRESS_SCALE` say where to begin and how much to do.
 
@@ -85,7 +85,7 @@ fn a_client_that_sends_a_byte_now_and_then_keeps_nobody_waiting() {
     }
 }
 
-/// One that reads nothing, either: what the server owes it fills its buffers, and nobody else's.
+/// A client that also reads nothing: the answers to it fill its own buffers, and no others.
 #[test]
 fn a_client_that_does_not_read_keeps_nobody_waiting() {
     for rt in runtimes() {
@@ -352,7 +352,7 @@ fn aborted_waiters_do_not_take_the_others_wake_ups() {
                 rng.shuffle(&mut waiting);
                 let stay = waiting.split_off(rng.below(8) as usize);
                 let sender = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-                // One for each, if those who go take none.
+                // There is one for each, if connections that are closed take none.
                 for number in 0..8 {
                     sender.send_to(b"datagram", address).await.unwrap();
                     if let Some(goes) = waiting.get(number) {

@@ -111,7 +111,7 @@ fn a_fifo_has_two_ends() {
         let error = options.open_sender(&path).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::NXIO.raw_os_error()));
         let mut receiver = options.open_receiver(&path).unwrap();
-        // That nobody writes yet is not an end.
+        // A pipe without a writer so far is not at its end.
         let mut buf = [0; 8];
         assert_eq!(receiver.try_read(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
         {

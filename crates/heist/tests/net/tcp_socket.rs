@@ -12,7 +12,7 @@ fn any_port() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// An address on which nobody listens: taken by a socket that does not.
+/// An address without a listener: a socket that does not listen occupies it.
 fn deaf_address() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(any_port()).unwrap();
@@ -91,7 +91,7 @@ fn a_descriptor_comes_and_goes() {
     assert_eq!(socket.as_fd().as_raw_fd(), fd);
     let raw = socket.into_raw_fd();
     assert_eq!(raw, fd);
-    // SAFETY: (FFI) it was just given away, by one who owned it.
+    // SAFETY: (FFI) its previous owner has just released it.
     let socket = unsafe { TcpSocket::from_raw_fd(raw) };
     socket.bind(any_port()).unwrap();
     assert!(format!("{socket:?}").contains(&fd.to_string()));

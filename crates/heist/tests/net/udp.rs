@@ -175,7 +175,7 @@ fn a_peek_takes_nothing() {
     });
 }
 
-/// That nobody takes what was sent comes as an error alone: there is nothing to read.
+/// A datagram without a receiver is reported as an error only: there is nothing to read.
 #[test]
 fn that_nobody_is_there_wakes_who_receives() {
     on_both(|| async {

@@ -401,7 +401,7 @@ fn a_socket_becomes_what_it_was_made_for() {
         assert_eq!(socket.as_fd().as_raw_fd(), fd);
         assert!(format!("{socket:?}").contains(&fd.to_string()));
         let raw = socket.into_raw_fd();
-        // SAFETY: (FFI) it was just given away, by one who owned it.
+        // SAFETY: (FFI) its previous owner has just released it.
         let socket = unsafe { UnixSocket::from_raw_fd(raw) };
         socket.bind(dir.path("datagram")).unwrap();
         let socket = socket.datagram().unwrap();

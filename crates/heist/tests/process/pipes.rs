@@ -84,7 +84,7 @@ fn many_children_stream_at_once() {
 fn output_has_both_streams_however_long() {
     for rt in runtimes() {
         rt.block_on(async {
-            // It writes to both in turn: whoever reads one to its end first would wait for ever.
+            // The child writes to both in turn: reading one to its end first would take forever.
             let script = "i=0; while [ $i -lt 3000 ]; do \
                           echo 'a line that goes to standard output, and another one' ; \
                           echo 'this one goes to standard error, to be told apart' >&2 ; \

@@ -177,7 +177,7 @@ fn callbacks_that_panic_stop_nothing() {
     }
 }
 
-/// T7: the payload of a task's panic is dropped by whoever has it last.
+/// T7: the payload of a task's panic is dropped by its last owner.
 #[test]
 fn t7_a_payload_that_panics_stops_no_worker() {
     let rt = runtime(1);
@@ -289,7 +289,7 @@ fn waiting_in_a_task_without_workers_is_refused() {
     assert_eq!(rt.block_on(rt.spawn(async { 1 })).unwrap(), 1, "it is as good as new");
 }
 
-/// The other runtime's workers end all the same: they are told before the panic.
+/// The other runtime's workers still end: they are told before the panic.
 #[test]
 fn dropping_a_runtime_in_a_task_is_refused() {
     for rt in [current_thread(), runtime(1)] {

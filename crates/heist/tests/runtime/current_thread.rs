@@ -61,7 +61,7 @@ fn f3_the_awaited_future_is_not_starved() {
     });
 }
 
-/// F3: an awaited future that never waits leaves all others theirs: tasks spawned here and
+/// F3: an awaited future that never waits leaves turns to all others: tasks spawned here and
 /// elsewhere, timers, sockets, blocking closures.
 #[test]
 fn f3_an_awaited_future_that_never_waits_starves_nobody() {

@@ -243,7 +243,7 @@ fn callbacks_come_in_pairs_around_each_sleep() {
     }
 }
 
-/// W5: so many tasks run between two looks at the future of `block_on`.
+/// W5: the number of tasks that run between two polls of the future of `block_on`.
 #[test]
 fn w5_the_event_interval_is_that_of_block_on() {
     for (set, interval) in [(None, 61), (Some(7), 7), (Some(1), 1)] {

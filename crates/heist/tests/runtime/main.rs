@@ -1,4 +1,4 @@
-//! Runtimes: how they are built, who runs what when, and how they go down.
+//! Runtimes: how they are built, what runs where and when, and how they shut down.
 
 mod bad_input;
 mod current_thread;

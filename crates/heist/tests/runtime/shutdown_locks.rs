@@ -125,7 +125,7 @@ fn t6_a_poll_that_steps_aside_does_not_drop_other_tasks() {
     t6_a_poll_that_holds_a_lock(|| block_in_place(|| ()));
 }
 
-/// Where a shutdown stops, when it comes to the task that has this, until it is told to go on.
+/// Stops a shutdown at the task that owns this value, until it is told to continue.
 struct Stop {
     arrived: mpsc::Sender<()>,
     goes_on: mpsc::Receiver<()>,
@@ -138,8 +138,8 @@ impl Drop for Stop {
     }
 }
 
-/// A runtime that goes down, has come to a task that waits, and has left one behind that is a
-/// neighbour and waits as well.
+/// A runtime whose shutdown has reached a waiting task, and has not reached a neighbour, which also
+/// waits.
 struct GoesDown {
     street: Arc<Street>,
     dropped: thread::JoinHandle<()>,
@@ -177,7 +177,7 @@ impl GoesDown {
     }
 }
 
-/// A worker has a neighbour in its queue, and comes to its end before the shutdown does.
+/// A worker has a neighbour in its queue, and ends before the shutdown reaches that task.
 #[test]
 fn t6_a_worker_that_ends_drops_tasks_one_after_the_other() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();

@@ -1,6 +1,6 @@
-//! A runtime goes down while a poll is going on, and that poll waits for tasks that it spawns:
-//! somebody drops them, whoever runs the poll and however the runtime is shut down. A task that
-//! nobody drops is a test that does not end.
+//! A runtime is shut down during a poll that waits for tasks which it spawns. Some thread drops
+//! them, whatever thread runs the poll and however the runtime is shut down. A test hangs if no
+//! thread drops a task.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::block_in_place;
@@ -24,7 +24,8 @@ struct Poll {
 }
 
 impl Poll {
-    /// It goes on when it is told to, spawns so many tasks, and `waits` until they are gone.
+    /// A poll that continues when it is told to, spawns `count` tasks, and `waits` until they are
+    /// gone.
     fn spawns(runtime: &Runtime, count: usize, waits: fn(&Receiver<()>)) -> Poll {
         let (begun, begins) = mpsc::channel();
         let (go, goes) = mpsc::channel();

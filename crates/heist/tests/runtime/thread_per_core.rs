@@ -45,7 +45,7 @@ fn w8_tasks_stay_where_they_were_spawned() {
     assert_eq!(runtime.block_on(spawner).unwrap(), 100);
 }
 
-/// W8: they do so also while their worker is busy and the others idle: nobody comes for them.
+/// W8: the same while their worker is busy and the others are idle: no thief takes them.
 #[test]
 fn w8_a_busy_worker_is_not_robbed() {
     let runtime = thread_per_core(2);

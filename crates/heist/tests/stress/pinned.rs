@@ -16,7 +16,7 @@ use std::thread;
 
 #[derive(Clone, Default)]
 struct World {
-    /// Tasks that wait; whoever comes by wakes some, from any worker or thread.
+    /// The wakers of waiting tasks, called from any worker or thread.
     pool: Arc<Mutex<Vec<Waker>>>,
     register: Register,
     drops: Arc<AtomicUsize>,

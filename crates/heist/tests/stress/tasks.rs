@@ -83,7 +83,7 @@ fn t4_wake_ups_across_workers() {
                 }))
             })
             .collect();
-        // Whoever is left in the pool is woken from outside, until all are done.
+        // The tasks that are left in the pool are woken from outside, until all are done.
         while !joins.iter().all(|join| join.is_finished()) {
             let waker = pool.lock().unwrap().pop();
             waker.into_iter().for_each(Waker::wake);

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-/// Closed at first; whoever passes waits until it is opened.
+/// A gate that is closed at first. A task that passes waits until it is opened.
 #[derive(Clone, Default)]
 pub struct Gate(Arc<Mutex<(bool, Vec<Waker>)>>);
 

@@ -12,8 +12,8 @@ use heist::runtime::{Builder, Runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A runtime with so many workers. Without a companion, which would end in the background: some
-/// tests count descriptors and threads.
+/// A runtime with this number of workers, and without a companion, which would end in the
+/// background: some tests count descriptors and threads.
 pub fn runtime(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(workers).enable_io().enable_time().build().unwrap()

@@ -119,7 +119,7 @@ fn a_local_set_survives_a_waker_that_cannot_be_cloned() {
     assert!(dropped.is_ok(), "a set that is polled by nobody can be dropped");
 }
 
-/// T6, T7: a runtime that goes down beside such a waker drops every future all the same.
+/// T6, T7: a runtime that is shut down beside such a waker still drops every future.
 #[test]
 fn t6_a_waker_left_behind_does_not_end_the_shutdown() {
     let rt = Builder::new_multi_thread().worker_threads(1).build().unwrap();

@@ -210,7 +210,8 @@ fn a_sleep_can_be_moved_both_ways() {
         let polled = poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx))).await;
         assert!(polled.is_pending());
         sleep.as_mut().reset(before + 5 * MS);
-        // Later, while it waits; the wheel comes to it in vain.
+        // The deadline moves to a later time during the wait; the wheel finds the old entry in
+        // vain.
         sleep.as_mut().reset(before + 20 * MS);
         sleep.as_mut().await;
         assert!(before.elapsed() >= 20 * MS, "early");
@@ -220,7 +221,7 @@ fn a_sleep_can_be_moved_both_ways() {
         assert!(!sleep.is_elapsed());
         sleep.as_mut().reset(Instant::now() + 2 * MS);
         sleep.as_mut().await;
-        // Earlier, while it waits: who would wait for an hour does not.
+        // The deadline moves to an earlier time during the wait: the hour is not waited for.
         sleep.as_mut().reset(Instant::now() + HOUR);
         let polled = poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx))).await;
         assert!(polled.is_pending());
@@ -366,7 +367,7 @@ fn begun_nowhere_it_panics() {
     rt.block_on(made_on_worker);
 }
 
-/// L3: a timer whose worker is stuck fires all the same. Each of these waits for the other.
+/// L3: a timer still fires if its worker is stuck. Each of these waits for the other.
 #[test]
 fn l3_a_timer_of_a_worker_that_is_stuck() {
     let rt = runtime(1);

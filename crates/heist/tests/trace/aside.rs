@@ -1,5 +1,5 @@
-//! What the recorder tells of tasks that no worker runs, of who drives a runtime without threads,
-//! and of its own end.
+//! The recorder's events of tasks that no worker runs, of the thread that drives a runtime without
+//! workers, and of its own end.
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{LocalSet, spawn_blocking, spawn_local, yield_now};
@@ -65,7 +65,7 @@ fn closures_are_told_from_their_spawn_to_their_end() {
     let panics = from_outside.id();
     runtime.block_on(from_outside).unwrap_err();
     let handle = runtime.handle().clone();
-    // Whoever waits for it may be told before the end is written down.
+    // Its waiter may be told before the end is recorded.
     drop(runtime);
     let (trace, events) = trace(&handle);
     for task in [from_task, panics].map(number) {

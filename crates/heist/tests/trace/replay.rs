@@ -14,14 +14,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is known of the tasks and workers after so many events.
+/// The state of the tasks and workers after the events so far.
 struct Replay {
     tasks: BTreeMap<TaskId, Task>,
     workers: Vec<Worker>,
     /// Runnable tasks that any worker may take.
     visible: BTreeSet<TaskId>,
-    /// Since there is nobody who looks for work, though there is some and somebody sleeps: who has
-    /// done something else since then, and so is in the middle of no wake-up.
+    /// The workers that have done something else since work began to wait beside a sleeper without
+    /// a searcher; they are in the middle of no wake-up.
     confirmed: BTreeSet<u16>,
 }
 
@@ -156,12 +156,12 @@ impl Replay {
         !self.visible.is_empty() && do_any(Doing::Sleeps) && !does_anybody_look
     }
 
-    /// I1: who has made something runnable has woken somebody for it, if need be, before it does
-    /// anything else. A wake-up is recorded a moment after it is under way. So work is left alone
-    /// if it still is when all who were at work have done something else.
+    /// I1: a worker that makes something runnable wakes a sleeper for it, if need be, before it
+    /// does anything else. A wake-up is recorded a moment after it has begun. So I1 is violated if
+    /// the work still waits when all busy workers have done something else.
     fn confirm(&mut self, event: &Event) -> Result<(), String> {
         let Lane::Worker(number) = event.lane else { return Ok(()) };
-        // These are recorded before who has submitted something looks whom to wake.
+        // These are recorded before the submitter decides which worker to wake.
         let is_in_between = matches!(
             event.kind,
             EventKind::WakeWorker { .. }
@@ -330,7 +330,7 @@ fn i1_a_lost_wake_up_is_found() {
     let wrong = told(&[end]).unwrap_err();
     assert!(wrong.starts_with("I1: a worker sleeps"), "{wrong}");
 
-    // It has seen that there is something, and sleeps all the same.
+    // It has seen the work, and still goes to sleep.
     let asleep = [
         wake_up,
         (1, EventKind::Unpark { by_itself: false }),

@@ -1,4 +1,4 @@
-//! What has failed, and who is told of it.
+//! Failed operations, and which call returns the error.
 
 use super::{NOT_WRITABLE, Place, next};
 use crate::held::{Held, cancel, poll_once, runtime_with_one_blocking_thread};
@@ -47,7 +47,7 @@ async fn a_failed_write_is_not_forgotten_by_what_comes_between() {
     }
 }
 
-/// No thread can be started, so nothing is written; whoever asks next is told.
+/// No thread can be started, so nothing is written; the next operation returns the error.
 #[test]
 fn a_write_that_has_no_thread_is_reported_too() {
     // The standard library refuses such a name.
