@@ -35,7 +35,7 @@ where
     pool.handle.broadcast(|context| f(BroadcastContext { context }))
 }
 
-/// As [`broadcast`], without waiting. A panic goes where that of [`spawn`](crate::spawn) does.
+/// Like [`broadcast`], without waiting. A panic goes where that of [`spawn`](crate::spawn) does.
 pub fn spawn_broadcast<F>(f: F)
 where
     F: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

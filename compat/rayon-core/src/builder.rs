@@ -45,7 +45,7 @@ impl ThreadSpawn for DefaultSpawn {
     }
 }
 
-/// As [`ThreadPoolBuilder::spawn_handler`] says.
+/// Like [`ThreadPoolBuilder::spawn_handler`] says.
 #[derive(Debug)]
 pub struct CustomSpawn<F>(F);
 
@@ -78,7 +78,7 @@ impl ThreadPoolBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Like [`build`](Self::build).
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
@@ -123,7 +123,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// that they are in, or heist's global one.
     ///
     /// # Errors
-    /// As [`build`](Self::build), and if it comes too late: there is a global pool, or jobs have
+    /// Like [`build`](Self::build), and if it comes too late: there is a global pool, or jobs have
     /// run without one.
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         global::build(self)
@@ -213,8 +213,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The calling thread is one of the pool's, number 0, to its end. What comes to it is run while
-    /// it waits in [`join`](crate::join) and the like, or calls [`yield_now`](crate::yield_now).
+    /// Makes the calling thread a thread of the pool, number 0, until the pool ends. It runs jobs
+    /// while it waits in [`join`](crate::join) and the like, or calls
+    /// [`yield_now`](crate::yield_now).
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self

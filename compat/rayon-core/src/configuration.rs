@@ -15,13 +15,13 @@ pub struct Configuration {
 /// Builds the global pool.
 ///
 /// # Errors
-/// As [`ThreadPoolBuilder::build_global`].
+/// Like [`ThreadPoolBuilder::build_global`].
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 pub fn initialize(configuration: Configuration) -> Result<(), Box<dyn Error>> {
     configuration.builder.build_global().map_err(Box::from)
 }
 
-/// As the methods of [`ThreadPoolBuilder`] that have these names.
+/// Works like the methods of [`ThreadPoolBuilder`] with these names.
 impl Configuration {
     /// What a pool is like if nothing is said.
     pub fn new() -> Self {
@@ -31,7 +31,7 @@ impl Configuration {
     /// Builds a pool.
     ///
     /// # Errors
-    /// As [`ThreadPoolBuilder::build`].
+    /// Like [`ThreadPoolBuilder::build`].
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         self.builder.build().map_err(Box::from)
     }

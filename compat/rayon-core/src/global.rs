@@ -6,10 +6,10 @@ use crate::member;
 use crate::pool::Pool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Decided when it is first needed. `None`: jobs run on the heist runtime of who calls, or on
-/// heist's global one.
+/// Decided when it is first needed. `None`: jobs run on the caller's heist runtime, or on heist's
+/// global one.
 static GLOBAL: OnceLock<Option<Arc<Pool>>> = OnceLock::new();
-/// Held by who decides.
+/// Held while a thread decides.
 static DECIDING: Mutex<()> = Mutex::new(());
 
 /// Where the calling thread's jobs have to be sent. `None`: it is a pool's, or there is no global
@@ -40,7 +40,8 @@ fn global() -> Option<&'static Arc<Pool>> {
     GLOBAL.get().and_then(Option::as_ref)
 }
 
-/// Nobody has built one. If the environment says how many threads there should be, it gets so many.
+/// No pool was built. If the environment sets a number of threads, a pool with that number is
+/// built.
 #[cold]
 #[inline(never)]
 fn decide() {

@@ -4,8 +4,8 @@ use crate::FnContext;
 use crate::global;
 use crate::pool::Pool;
 
-/// Calls both closures, perhaps at the same time, and returns what they return. The first is called
-/// here, if this is a thread of a pool; the second by whoever has nothing else to do, or here.
+/// Calls two closures, possibly in parallel, and returns their results. On a thread of a pool, the
+/// first runs on this thread, and the second on an idle thread or on this one.
 ///
 /// ```
 /// assert_eq!(rayon_core::join(|| 1 + 1, || 2 + 2), (2, 4));
@@ -24,10 +24,10 @@ where
     join_context(|_| a(), |_| b())
 }
 
-/// As [`join`], with closures that are told whether they have moved to another thread.
+/// Like [`join`], with closures that are told whether they have moved to another thread.
 ///
 /// # Panics
-/// As [`join`].
+/// Like [`join`].
 // Rayon's sorts and iterators join at the end of long functions, with loops for which registers are
 // short. Those should have a call there, and not what heist does in it: expanded, it costs
 // `par_sort_unstable` 0.7 %, and apart `join` is not slower.

@@ -55,7 +55,7 @@ pub use thread_pool::{
 };
 pub use yielding::{Yield, yield_local, yield_now};
 
-/// More threads a pool cannot have; who asks for more gets so many.
+/// The maximum number of threads of a pool; larger requests get this number.
 pub fn max_num_threads() -> usize {
     // What heist's idle protocol can count, and `Builder::worker_threads` accepts.
     (1 << 15) - 1

@@ -45,7 +45,7 @@ impl Pool {
 
     /// The pool does not end before what this returns is dropped.
     pub(crate) fn used(self: &Arc<Self>) -> Use {
-        // Relaxed: whoever calls this is, or has, a user.
+        // Relaxed: the caller is a user, or has one.
         self.users.fetch_add(1, Ordering::Relaxed);
         Use(Arc::clone(self))
     }
@@ -74,8 +74,8 @@ impl Pool {
     }
 }
 
-/// Somebody who needs a pool. The last one ends it: its threads end when they have run what is
-/// left, and nobody waits for them.
+/// A user of a pool. The last one ends it: its threads run what is left and end, and nobody waits
+/// for them.
 pub(crate) struct Use(Arc<Pool>);
 
 impl Use {

@@ -31,10 +31,10 @@ where
     }
 }
 
-/// As [`scope`], but `f` is called by this thread.
+/// Like [`scope`], but `f` is called by this thread.
 ///
 /// # Panics
-/// As [`scope`].
+/// Like [`scope`].
 pub fn in_place_scope<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R,
@@ -45,10 +45,10 @@ where
     }
 }
 
-/// As [`scope`], but the oldest job is run first.
+/// Like [`scope`], but the oldest job is run first.
 ///
 /// # Panics
-/// As [`scope`].
+/// Like [`scope`].
 pub fn scope_fifo<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -60,10 +60,10 @@ where
     }
 }
 
-/// As [`scope_fifo`], but `f` is called by this thread.
+/// Like [`scope_fifo`], but `f` is called by this thread.
 ///
 /// # Panics
-/// As [`scope`].
+/// Like [`scope`].
 pub fn in_place_scope_fifo<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&ScopeFifo<'scope>) -> R,

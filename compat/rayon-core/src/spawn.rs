@@ -26,7 +26,7 @@ where
     }
 }
 
-/// As [`spawn`], but of those that the calling thread has spawned so it calls the oldest first.
+/// Like [`spawn`], but of those that the calling thread has spawned so it calls the oldest first.
 pub fn spawn_fifo<F>(f: F)
 where
     F: FnOnce() + Send + 'static,

@@ -28,7 +28,7 @@ impl ThreadPool {
     /// Builds a pool.
     ///
     /// # Errors
-    /// As [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
+    /// Like [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
     #[deprecated(note = "use `ThreadPoolBuilder::build`")]
     #[allow(deprecated)]
     pub fn new(configuration: crate::Configuration) -> Result<Self, Box<dyn std::error::Error>> {
@@ -52,10 +52,10 @@ impl ThreadPool {
         self.pool().handle.install(f)
     }
 
-    /// As [`broadcast`](crate::broadcast), on this pool.
+    /// Like [`broadcast`](crate::broadcast), on this pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics like it.
     pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
     where
         F: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -79,10 +79,10 @@ impl ThreadPool {
         self.pool().handle.has_pending_jobs()
     }
 
-    /// As [`join`](crate::join), on this pool.
+    /// Like [`join`](crate::join), on this pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics like it.
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -93,10 +93,10 @@ impl ThreadPool {
         self.pool().handle.join(a, b)
     }
 
-    /// As [`scope`](crate::scope), on this pool.
+    /// Like [`scope`](crate::scope), on this pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics like it.
     pub fn scope<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -105,10 +105,10 @@ impl ThreadPool {
         self.pool().handle.scope(|scope| f(Scope::of(scope)))
     }
 
-    /// As [`scope_fifo`](crate::scope_fifo), on this pool.
+    /// Like [`scope_fifo`](crate::scope_fifo), on this pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics like it.
     pub fn scope_fifo<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -117,10 +117,10 @@ impl ThreadPool {
         self.pool().handle.scope_fifo(|scope| f(ScopeFifo::of(scope)))
     }
 
-    /// As [`in_place_scope`](crate::in_place_scope), with jobs on this pool.
+    /// Like [`in_place_scope`](crate::in_place_scope), with jobs on this pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics like it.
     pub fn in_place_scope<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -128,10 +128,10 @@ impl ThreadPool {
         self.pool().handle.in_place_scope(|scope| f(Scope::of(scope)))
     }
 
-    /// As [`in_place_scope_fifo`](crate::in_place_scope_fifo), with jobs on this pool.
+    /// Like [`in_place_scope_fifo`](crate::in_place_scope_fifo), with jobs on this pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics like it.
     pub fn in_place_scope_fifo<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -139,7 +139,7 @@ impl ThreadPool {
         self.pool().handle.in_place_scope_fifo(|scope| f(ScopeFifo::of(scope)))
     }
 
-    /// As [`spawn`](crate::spawn), on this pool.
+    /// Like [`spawn`](crate::spawn), on this pool.
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce() + Send + 'static,
@@ -147,7 +147,7 @@ impl ThreadPool {
         spawn_on(self.pool(), f);
     }
 
-    /// As [`spawn_fifo`](crate::spawn_fifo), on this pool.
+    /// Like [`spawn_fifo`](crate::spawn_fifo), on this pool.
     pub fn spawn_fifo<F>(&self, f: F)
     where
         F: FnOnce() + Send + 'static,
@@ -155,7 +155,7 @@ impl ThreadPool {
         spawn_fifo_on(self.pool(), f);
     }
 
-    /// As [`spawn_broadcast`](crate::spawn_broadcast), on this pool.
+    /// Like [`spawn_broadcast`](crate::spawn_broadcast), on this pool.
     pub fn spawn_broadcast<F>(&self, f: F)
     where
         F: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -163,12 +163,12 @@ impl ThreadPool {
         spawn_broadcast_on(self.pool(), f);
     }
 
-    /// As [`yield_now`](crate::yield_now), if the calling thread is one of the pool's.
+    /// Like [`yield_now`](crate::yield_now), if the calling thread is one of the pool's.
     pub fn yield_now(&self) -> Option<Yield> {
         yield_on(&self.pool().handle, heist::Yield::Any)
     }
 
-    /// As [`yield_local`](crate::yield_local), if the calling thread is one of the pool's.
+    /// Like [`yield_local`](crate::yield_local), if the calling thread is one of the pool's.
     pub fn yield_local(&self) -> Option<Yield> {
         yield_on(&self.pool().handle, heist::Yield::Own)
     }

@@ -18,7 +18,7 @@ pub fn yield_now() -> Option<Yield> {
     yield_on(&here()?, heist::Yield::Any)
 }
 
-/// As [`yield_now`], but one that the calling thread has itself.
+/// Like [`yield_now`], but one that the calling thread has itself.
 pub fn yield_local() -> Option<Yield> {
     yield_on(&here()?, heist::Yield::Own)
 }

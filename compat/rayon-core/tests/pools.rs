@@ -68,7 +68,7 @@ fn yield_runs_the_other_closure_of_a_join() {
         let wait = || {
             while !is_done.load(Ordering::Relaxed) {
                 assert_eq!(rayon_core::yield_now(), Some(Yield::Executed));
-                // What comes to the deque next must not be taken for the job that was there.
+                // The next job in the deque must not be mistaken for the one that was there.
                 rayon_core::spawn(|| ());
                 rayon_core::join(|| (), || ());
             }
@@ -159,8 +159,8 @@ fn breadth_first_spawns_in_order() {
     assert_eq!(receiver.iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
 }
 
-/// One thread takes what was spawned last, whichever of two scopes it is of; and who has waited for
-/// the inner one goes on when that is over, before it takes more.
+/// A thread takes the newest job of either scope. When the inner scope is over, its waiter
+/// continues before it takes another job.
 #[test]
 fn scopes_within_scopes_run_the_newest_first() {
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();

@@ -82,14 +82,13 @@ impl fmt::Display for Runtime {
 
 /// One workload, and one side per runtime that does it.
 pub struct Bench {
-    /// One at least: what each sample of a side comes to, in this order. The first has the
-    /// bench's name.
+    /// The results of a sample, at least one, in this order. The first has the bench's name.
     pub rows: Vec<Row>,
     pub pace: Pace,
     pub sides: Vec<Side>,
 }
 
-/// A number that a sample comes to, and where it stands in the report.
+/// A result of a sample, with its name and unit in the report.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     pub name: &'static str,
@@ -126,8 +125,8 @@ impl Bench {
         Bench { rows: vec![Row { name, about, unit }], pace, sides: Vec::new() }
     }
 
-    /// One more number that each sample comes to, such as a percentile beside a rate: measured
-    /// once, they belong together.
+    /// Adds another result of each sample, such as a percentile beside a rate. Both come from one
+    /// measurement.
     #[must_use]
     pub fn row(mut self, name: &'static str, about: &'static str, unit: Unit) -> Self {
         self.rows.push(Row { name, about, unit });

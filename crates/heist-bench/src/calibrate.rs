@@ -30,7 +30,7 @@ mod tests {
 
     const TARGET: Duration = Duration::from_millis(10);
 
-    /// Calibrates sides that take so many ns per iteration.
+    /// Calibrates sides whose iterations take these times, in ns.
     fn settle(ns: &[u64]) -> u64 {
         let mut iterations = 1;
         for _ in 0..100 {

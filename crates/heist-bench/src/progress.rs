@@ -15,7 +15,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For so many benches with so many samples in all.
+    /// Starts a display for this number of benches and samples.
     pub fn new(benches: usize, samples: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(

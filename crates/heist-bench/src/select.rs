@@ -51,7 +51,7 @@ pub fn by_peers(benches: &mut [Bench], peers: &[Runtime]) {
 }
 
 /// Leaves out peers that need what is not there; `check` says what that is, and is asked once for
-/// each runtime. Returns who was left out, and why.
+/// each runtime. Returns the peers that were left out, with the reasons.
 pub fn by_what_is_there(
     benches: &mut [Bench],
     check: impl Fn(Runtime) -> Result<(), Fault>,

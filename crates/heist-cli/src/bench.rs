@@ -1,8 +1,7 @@
 //! `heist bench`: heist beside its peers, as a table and as plots.
 //!
-//! The measuring is heist-bench's, a program of its own: it is built with all the peers, and who
-//! wants to look at a scheduler should not have to compile them. Here it is found and run, and what
-//! it has measured becomes a report.
+//! heist-bench, a program of its own, measures. It is built with all peers, which users of `heist`
+//! should not have to compile. This module finds and runs it, and turns its results into a report.
 
 mod error;
 mod markdown;

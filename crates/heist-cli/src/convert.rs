@@ -214,7 +214,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
     matches!((file(a), file(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Whoever reads standard output has read enough.
+/// Whether the reader of standard output has closed the pipe.
 fn is_broken_pipe(error: &io::Error, path: &Path) -> bool {
     path.as_os_str() == "-" && error.kind() == io::ErrorKind::BrokenPipe
 }

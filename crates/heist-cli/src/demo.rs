@@ -27,11 +27,11 @@ use std::time::{Duration, Instant};
 
 /// From one picture of the bars to the next.
 const FRAME: Duration = Duration::from_millis(50);
-/// In between workers are asked what they do, so often. Guessed: often enough for a bar.
+/// The number of times that workers are sampled between two frames. Guessed: enough for a bar.
 const SAMPLES_PER_FRAME: u32 = 25;
-/// Fewer have nobody to steal from, and more do not fit on a screen.
+/// One worker has no victim to steal from, and more than eight do not fit on a screen.
 const WORKERS: std::ops::RangeInclusive<usize> = 2..=8;
-/// What a shell expects of who was ended by Ctrl-C.
+/// The exit code that shells expect of a program ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
 /// What it is asked for.

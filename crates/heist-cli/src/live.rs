@@ -27,7 +27,7 @@ use std::io::Write;
 /// Which tasks a snapshot is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// At most so many; a console gives no more than 4096.
+    /// The maximum number of tasks; a console sends at most 4096.
     pub tasks: usize,
     /// Which come first.
     pub sort: Sort,

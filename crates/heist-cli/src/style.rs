@@ -1,4 +1,4 @@
-//! Colours, widths and pipes: what depends on who reads.
+//! Colours, widths and pipes: what depends on the output device.
 
 use rustix::termios::tcgetwinsize;
 use std::borrow::Cow;

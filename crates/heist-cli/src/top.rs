@@ -38,10 +38,10 @@ use self::theme::Theme;
 use crate::live::{Endpoint, Query, Snapshot};
 use crate::style::Style;
 
-/// More tasks than anybody scrolls through; the program is asked for the first so many.
+/// The number of tasks that are requested: more than a user scrolls through.
 const TASKS: usize = 500;
-/// For so long it is not said that there is no answer yet, and whoever cannot be reached is told
-/// without a change of the screen. Guessed.
+/// The time before the screen says that there is no answer yet. A connection that fails earlier is
+/// reported without switching screens. Guessed.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The interval at which the picture is redrawn without new data, to show how old it is.
 const REDRAW: Duration = Duration::from_millis(500);

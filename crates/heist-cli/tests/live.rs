@@ -69,7 +69,7 @@ fn a_trace_is_fetched() {
     assert!(matches!(refused, LiveError::Refused { status: 404, .. }), "{refused}");
 }
 
-/// What is said to whoever asks there.
+/// The error message for this target.
 fn error(target: &str) -> String {
     let asked = Endpoint::find(Some(target)).and_then(|found| found.snapshot(&Query::default()));
     asked.unwrap_err().to_string()
@@ -127,7 +127,7 @@ fn impostors_are_not_believed() {
 const CHILD: &str = "HEIST_TEST_LIVE_CHILD";
 const TARGET: &str = "HEIST_TEST_LIVE_TARGET";
 
-/// In a process of its own: so many runtimes, until nobody wants them any more.
+/// Runs in a process of its own: several runtimes, until the parent closes the pipe.
 #[test]
 fn child() {
     let Some(count) = std::env::var_os(CHILD) else { return };

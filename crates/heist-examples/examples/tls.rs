@@ -22,7 +22,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let address = listener.local_addr()?;
     heist::spawn(serve(listener, acceptor));
 
-    // Whoever does not know the certificate does not trust it. The server goes on.
+    // A client that does not know the certificate rejects it. The server goes on.
     let refused =
         connect(RootCertStore::empty()).connect(name()?, TcpStream::connect(address).await?);
     println!("client: {}", refused.await.expect_err("nobody has signed it"));

@@ -32,13 +32,13 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lets everybody in who knows how to ask.
+/// Accepts every client that completes the handshake.
 pub async fn serve(listener: TcpListener) {
     let (room, _) = broadcast::channel(16);
     while let Ok((stream, _)) = listener.accept().await {
         let room = room.clone();
         heist::spawn(async move {
-            // Subscribed first: whoever has been let in misses nothing.
+            // Subscribes first, so that a guest misses nothing after the handshake.
             let heard = room.subscribe();
             match accept_async(stream).await {
                 Ok(guest) => chat(guest, room, heard).await,

@@ -10,8 +10,8 @@ pub fn default_path() -> TokenStream {
     path_of(crate_name("heist").ok())
 }
 
-/// Examples and tests of heist itself see it from the outside, as `::heist`. Whoever builds
-/// without cargo has no manifest to ask: `::heist` is the best guess.
+/// Examples and tests of heist itself see it from the outside, as `::heist`. A build without cargo
+/// has no manifest; `::heist` is the best guess.
 fn path_of(found: Option<FoundCrate>) -> TokenStream {
     match found {
         Some(FoundCrate::Name(name)) => {

@@ -63,9 +63,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Of the median of what the values were drawn from, of which nothing else is assumed: each
-    /// lies below it with a chance of one half, so that those between which it is nearly sure to
-    /// lie can be counted off (the sign test).
+    /// The confidence interval of the median of the distribution, by the sign test. The only
+    /// assumption is that each value lies below the median with a probability of one half.
     ///
     /// None with fewer than six values: even the lowest and the highest are not sure enough then.
     pub fn of_median(values: &[f64]) -> Option<Self> {
@@ -76,8 +75,8 @@ impl Interval {
     }
 }
 
-/// How many of so many values can be left out on either side: the most for which the chance that
-/// the median lies out there is not above 5 %.
+/// The number of values that can be left out on either side: the maximum for which the median lies
+/// outside with a probability of at most 5 %.
 fn outside(values: usize) -> Option<usize> {
     let count = values as f64;
     // Of exactly `below` values below the median; as a logarithm, because it may be too small for a

@@ -11,7 +11,7 @@ use crate::tree::Tree;
 /// What still has such patterns.
 pub const ALLOWED: &str = "crates/tidy/allowed/english.txt";
 
-/// Sentences that begin so, with what to write instead. A question may begin with "Who".
+/// Bad beginnings of sentences, with what to write instead. A question may begin with "Who".
 const BEGINNINGS: [(&str, &str); 6] = [
     ("Who ", "give the sentence a subject: \"A worker that …\""),
     ("So long ", "say \"the time that …\", or \"as long as …\""),

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::mask::words;
 
-/// The families of ids and how many each has. An id is never taken away or renumbered, so a
-/// count only grows: whoever adds an invariant to INVARIANTS.md raises it here.
+/// The families of ids and how many each has. An id is never taken away or renumbered, so a count
+/// only grows: a new invariant in INVARIANTS.md raises it here.
 pub const FAMILIES: [(&str, u32); 9] =
     [("Q", 8), ("T", 10), ("J", 5), ("W", 10), ("I", 7), ("L", 7), ("F", 3), ("NP", 5), ("M", 2)];
 

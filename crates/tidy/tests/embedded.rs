@@ -8,7 +8,7 @@ use std::process::Command;
 
 use tidy::tree::workspace_root;
 
-/// As the README has them.
+/// The lines of the README.
 const DEPENDENCY: &str =
     r#"tokio = { package = "heist", path = "heist/crates/heist", features = ["full"] }"#;
 const EXCLUDE: &str = r#"exclude = ["heist"]"#;

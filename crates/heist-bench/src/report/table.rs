@@ -134,7 +134,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// One line per row: name, what it is, who takes part.
+/// One line per row: its name, a description, its sides.
 pub fn list(out: &mut dyn Write, benches: &[Bench]) -> io::Result<()> {
     let width = Table::new(benches).name_width;
     for bench in benches {

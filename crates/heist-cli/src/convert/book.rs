@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Of so many tasks the place is remembered. A table of them has some 50 MB.
+/// The number of tasks whose spawn location is remembered. A full table takes about 50 MB.
 const MAX_PLACES: usize = 1 << 20;
 
 #[derive(Debug, Default)]

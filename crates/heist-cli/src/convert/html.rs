@@ -10,7 +10,7 @@
 //! | `histogram` | how long things took |
 //!
 //! The page has a bounded size whatever the trace's: spans too short to be seen are drawn together,
-//! and of arrows and tasks there are only so many. The page says so. All text comes from the trace
+//! and the number of arrows and tasks is limited. The page says so. All text comes from the trace
 //! and may be hostile: it goes into the page as JSON without `<`, and the script puts it nowhere
 //! but into text.
 
@@ -90,7 +90,7 @@ struct Html<'a> {
     estimated: u64,
 }
 
-/// Every so many-th of something is taken.
+/// Keeps every n-th item, so that a bounded number remains.
 #[derive(Debug)]
 struct Sample {
     stride: u64,

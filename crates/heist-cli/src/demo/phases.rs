@@ -79,7 +79,7 @@ impl Plan {
     }
 }
 
-/// A task's panic would be a mistake here: it goes on to whoever waits.
+/// Awaits all tasks. A panic of a task would be a bug of the demo, and is passed on.
 async fn all(tasks: impl IntoIterator<Item = JoinHandle<()>>) {
     // All of them are spawned before the first is waited for.
     let tasks: Vec<_> = tasks.into_iter().collect();
@@ -176,7 +176,7 @@ impl Ticks {
     }
 }
 
-/// Computes for so long, on a core: what others do on this machine makes it no less.
+/// Computes for this much CPU time, so that the load of the machine does not shorten the work.
 fn burn(length: Duration) {
     let on_cpu = || {
         let used = clock_gettime(ClockId::ThreadCPUTime);

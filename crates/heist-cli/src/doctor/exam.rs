@@ -72,9 +72,9 @@ pub struct Basis {
 }
 
 impl Exam {
-    /// Of a runtime with so many seats. `late` are the lanes whose older events were overwritten.
-    /// Each worker is judged by its own record; what needs those of all is judged since the last of
-    /// them begins.
+    /// Starts an examination of a runtime. `late` contains the lanes whose older events were
+    /// overwritten. Each worker is judged by its own record; comparisons begin where the last
+    /// record begins.
     pub fn new(seats: usize, late: impl IntoIterator<Item = Start>) -> Self {
         let late: Vec<Start> = late.into_iter().collect();
         let from = late.iter().map(|start| start.at).max().unwrap_or_default();
@@ -94,7 +94,7 @@ impl Exam {
         self.take(event);
     }
 
-    /// The lane's first event comes next: the poll that goes on has begun before, who knows when.
+    /// The lane's first event comes next. A poll in progress began before it, at an unknown time.
     fn start_lane(&mut self, lane: Lane) {
         let Some(index) = self.late.iter().position(|start| start.lane == lane) else { return };
         let Start { at, in_poll, .. } = self.late.swap_remove(index);
@@ -121,7 +121,7 @@ impl Exam {
         }
     }
 
-    /// What it comes to.
+    /// Ends the examination and returns the diagnosis.
     pub fn conclude(mut self, texts: &dyn Texts) -> Diagnosis {
         let open = self.picture.end();
         let picture = &self.picture;

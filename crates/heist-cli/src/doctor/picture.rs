@@ -94,7 +94,8 @@ impl Poll {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {
     pub(super) took: Duration,
-    /// For so long of it a worker was asleep on its seat, and nobody was on the way to the task.
+    /// The part of the delay in which a worker slept on its seat, and no worker was on its way to
+    /// the task.
     pub(super) beside_idle: Duration,
 }
 

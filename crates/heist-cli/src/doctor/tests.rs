@@ -38,7 +38,7 @@ impl Script {
         self.add(micros, Lane::Worker(worker), kind);
     }
 
-    /// A task is spawned by whoever is on the lane.
+    /// The task that runs on the lane spawns a task.
     fn spawn(&mut self, micros: u64, lane: Lane, task: u64, line: u32) {
         let (task, location) = (TaskId(task), StringId(line));
         self.add(micros, lane, EventKind::Spawn { task });
@@ -163,7 +163,7 @@ fn one_short_block_is_nothing() {
     assert_eq!(ids(&script.examine()), [""; 0]);
 }
 
-/// Polls of one line: so many of so many take 15 ms.
+/// Polls of one line: `long` of `all` take 15 ms.
 fn polls(long: u64, all: u64) -> Script {
     let mut script = Script::default();
     let mut now = 0;
@@ -239,7 +239,7 @@ fn work_that_waits_beside_a_sleeper_is_told() {
     assert!(diagnosis.basis.without_core > 0.2, "{:?}", diagnosis.basis);
 }
 
-/// The share of their time that workers of so many seats waited for a core.
+/// The share of their time that the workers waited for a core.
 fn without_core(seats: usize, script: Script) -> f64 {
     script.examine_with(seats, Duration::ZERO).basis.without_core
 }

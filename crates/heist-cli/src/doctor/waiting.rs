@@ -21,7 +21,8 @@ const LINES: usize = 5;
 const EXAMPLES: usize = 3;
 /// A program is idle if tasks ran for less of the time than this. Guessed.
 const AT_WORK: f64 = 0.01;
-/// Or if none has run for so long at the end, or for this part of the time. Guessed.
+/// A program also counts as idle if no task ran for this long at the end, or for this part of the
+/// time. Guessed.
 const QUIET: Duration = Duration::from_secs(1);
 const QUIET_SHARE: f64 = 0.5;
 

@@ -48,7 +48,7 @@ pub enum LiveError {
         /// What the console says about it.
         sentence: String,
     },
-    /// Whoever answers there, it is no console of heist, or one of another version.
+    /// The peer is not a console of heist, or one of another version.
     NotUnderstood {
         /// The console that was asked.
         endpoint: Endpoint,

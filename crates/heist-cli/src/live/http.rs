@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Guessed: a console that has nothing to say for so long does not answer at all.
+/// Guessed: a console that sends nothing for this long will not answer at all.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// A head is no longer than that, and neither is a text. A console's are far shorter.
 const MAX_HEAD: u64 = 16 << 10;
@@ -43,7 +43,7 @@ fn request(
     };
     let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     let broken = |error| LiveError::Broken { endpoint: endpoint.clone(), error };
-    // One that turns us away may not have read it; then its answer is there all the same.
+    // A server that rejects the client may not read the request; its answer still arrives.
     let _ = stream.get_mut().write_all(request.as_bytes());
     let (status, length) = read_head(endpoint, &mut stream)?;
     if status != 200 {

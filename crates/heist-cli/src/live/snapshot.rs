@@ -25,9 +25,9 @@ pub(super) fn parse(endpoint: &Endpoint, text: &str) -> Result<Snapshot, LiveErr
 /// All that a console tells at one moment.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 pub struct Snapshot {
-    /// Of the format.
+    /// The version of the format.
     pub version: u64,
-    /// Of the process.
+    /// The id of the process.
     pub pid: u32,
     /// The program's name.
     pub program: String,

@@ -18,7 +18,7 @@ fn heist() -> Command {
     Command::new(env!("CARGO_BIN_EXE_heist"))
 }
 
-/// A directory with a trace of so many nanoseconds in it.
+/// A directory with a trace of a given length.
 struct Sample {
     directory: TempDir,
 }

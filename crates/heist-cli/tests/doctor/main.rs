@@ -92,7 +92,7 @@ fn inject_pressure() {
 
 #[test]
 fn wake_storms() {
-    // Those who wake meet at a lock, whose holder may lose its core.
+    // The tasks that wake meet at a lock, whose holder may lose its core.
     expect(&sick::STORM, "wake-storm", &["blocking-call"]);
 }
 

@@ -78,7 +78,7 @@ fn tiny_tasks_from_outside() {
 
 #[test]
 fn everybody_is_woken_for_one() {
-    // Those who wake meet at a lock, whose holder may lose its core.
+    // The tasks that wake meet at a lock, whose holder may lose its core.
     expect(&sick::BROADCAST, "wake-storm", &["blocking-call"]);
     expect(&sick::WATCHED_COUNTER, "wake-storm", &["blocking-call"]);
 }

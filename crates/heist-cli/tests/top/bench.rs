@@ -83,7 +83,7 @@ fn plots_are_well_formed_and_have_a_bar_with_its_spread_for_each_runtime() {
 #[test]
 fn the_page_is_whole_and_needs_nothing_else() {
     let page = read(report("bench-page").join("index.html"));
-    // But for its first line, the page is XML as well.
+    // Apart from its first line, the page is also XML.
     let (_, rest) = page.split_once('\n').unwrap();
     let document = roxmltree::Document::parse(rest).expect("is well-formed");
     let named = |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count();

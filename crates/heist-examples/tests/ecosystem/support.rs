@@ -110,7 +110,7 @@ async fn read(answer: hyper::Response<hyper::body::Incoming>) -> (u16, String) {
     (status, String::from_utf8(body.into()).unwrap())
 }
 
-/// Whether somebody who behaves is served.
+/// Asserts that a well-behaved client is served.
 pub async fn assert_serves(address: SocketAddr) {
     let mut sender = http1(connect(address).await).await;
     assert_eq!(ask(&mut sender, "/").await, (200, "hello".into()));

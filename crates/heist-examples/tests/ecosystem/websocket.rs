@@ -1,4 +1,4 @@
-//! The chat of the example, with guests who cannot even ask to be let in.
+//! The chat of the example, with clients whose handshake is wrong.
 
 use crate::support::{connect, runtime, talk};
 use crate::websocket_example::serve;

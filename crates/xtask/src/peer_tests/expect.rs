@@ -87,7 +87,7 @@ impl Expectations {
         is_skipped || self.files.contains_key(name)
     }
 
-    /// Whether a test is known not to come to an end.
+    /// Whether a test is known to hang.
     pub fn hangs(&self, file: &str, test: &str) -> bool {
         self.files.get(file).is_some_and(|file| file.expected(test) == TestStatus::Timeout)
     }

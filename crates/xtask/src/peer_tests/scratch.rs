@@ -203,8 +203,8 @@ fn features(peer: &Package) -> Table {
     features
 }
 
-/// What the tests use besides the crate under test: of all that the peer depends on, what the
-/// texts name. The peer's tests see its dependencies as well as its dev-dependencies.
+/// The dependencies of the tests besides the crate under test: those of the peer that the texts
+/// name. The tests see the peer's dependencies and its dev-dependencies.
 fn dependencies(peer: &Package, subject: Table, texts: &str) -> Table {
     let mut general = Table::new();
     general.insert(peer.name.clone(), subject.into());

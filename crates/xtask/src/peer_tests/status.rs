@@ -14,7 +14,7 @@ pub enum TestStatus {
     Ignored,
     /// It needs something that the crate under test does not have.
     NoCompile,
-    /// It did not come to an end.
+    /// It did not end in time.
     Timeout,
     /// It failed, or took the process down.
     Fail,
@@ -32,7 +32,7 @@ pub enum FileStatus {
     Empty,
     /// No test of it compiles.
     NoCompile,
-    /// A test did not come to an end; none failed.
+    /// A test did not end in time; none failed.
     Timeout,
     /// A test failed.
     Fail,

@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// The numbers that the other programs have to come to.
+    /// The numbers that the other programs must compute.
     #[test]
     fn digests_know_the_order() {
         assert_eq!(digest([1, 2].into_iter()), 0x0100_0000_01B5);

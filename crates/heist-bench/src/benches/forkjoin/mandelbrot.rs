@@ -24,7 +24,7 @@ pub fn bench() -> Bench {
 }
 
 struct Mandelbrot {
-    /// Of a side.
+    /// The length of a side in pixels.
     size: usize,
     expected: Arc<Vec<u16>>,
     picture: Vec<u16>,

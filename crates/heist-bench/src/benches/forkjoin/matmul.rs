@@ -55,8 +55,8 @@ impl Abroad for Matmul {
     }
 }
 
-/// Each quarter of a matrix in one piece, those of each quarter as well, and so on, down to blocks
-/// that are stored by rows. So what is written by several is slices that do not overlap.
+/// Each quarter of a matrix is contiguous, recursively, down to blocks that are stored by rows.
+/// Parallel writes therefore go to slices that do not overlap.
 ///
 /// All numbers are small integers: there is no rounding, and one right result.
 struct Matrices {

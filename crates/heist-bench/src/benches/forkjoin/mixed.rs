@@ -26,7 +26,7 @@ use heist_testing::stats;
 const REQUESTS: u64 = 500;
 const EVERY: Duration = Duration::from_micros(500);
 
-/// Of a task of a request; there are two.
+/// The CPU time of a task; a request has two tasks.
 const TASK: Duration = Duration::from_micros(5);
 
 /// Of what jobs divide no further.
@@ -92,7 +92,7 @@ struct Mixed {
     leaf: Spin,
     /// In a computation.
     leaves: u64,
-    /// What a computation comes to.
+    /// The result of a computation.
     sum: u64,
 }
 
@@ -172,7 +172,7 @@ impl Mixed {
     }
 }
 
-/// What a request comes to; None if the second task was lost.
+/// The result of a request; `None` if the second task was lost.
 async fn answer<R: AsyncRuntime>(task: Spin, number: u64) -> Option<u64> {
     let half = task.spin(number);
     let (sender, other_half) = oneshot::channel();

@@ -53,7 +53,7 @@ struct Plan {
     shape: Shape,
     leaf: Spin,
     leaves: u64,
-    /// What it comes to.
+    /// The expected sum.
     sum: u64,
 }
 

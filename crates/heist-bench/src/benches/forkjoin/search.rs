@@ -10,7 +10,7 @@ use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault, Setup};
 use crate::unit::Unit;
 
-/// Of the root. Of the other nodes each has [`CHILDREN`] or none.
+/// The number of children of the root. Each other node has [`CHILDREN`] or none.
 const BRANCHES: u64 = 2000;
 const CHILDREN: u64 = 8;
 

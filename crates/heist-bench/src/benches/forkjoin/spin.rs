@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Pool;
 
-/// How many steps take so long on this machine.
+/// The number of steps that take a given time on this machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Spin {
     steps: u64,

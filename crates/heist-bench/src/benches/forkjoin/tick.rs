@@ -1,6 +1,6 @@
 //! A program that has something to do every few milliseconds, such as a game or a sound: short
-//! parallel regions, short gaps between them, and long ones until the next tick. A worker that has
-//! gone to sleep in a gap is late for the next region; who has not burns CPU for nothing.
+//! parallel regions, short gaps between them, and long ones until the next tick. A worker that
+//! sleeps in a gap is late for the next region; one that stays awake wastes CPU time.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ fn bench([name, p99, cpu]: [&'static str; 3], about: &'static str) -> Bench {
         .row(cpu, "the same; CPU time a tick", Unit::Ms)
 }
 
-/// Where the program is when it comes to a region.
+/// Where the program runs when a region begins.
 #[derive(Debug, Clone, Copy)]
 enum Caller {
     /// All regions of a tick are within one call.
@@ -96,7 +96,7 @@ fn side<P: Pool>(
 struct Ticks {
     leaf: Spin,
     gap: Spin,
-    /// What a region comes to.
+    /// The result of a region.
     sum: u64,
 }
 

@@ -76,7 +76,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a subtree of so many nodes; returns its place.
+    /// Adds a subtree with `size` nodes, and returns its place.
     fn grow(&mut self, shape: Shape, size: u32, rng: &mut Rng) -> u32 {
         let Some(below) = size.checked_sub(1) else { return NONE };
         let value = rng.below(1000) as u32;

@@ -102,7 +102,8 @@ impl<R: AsyncRuntime> Blockade<R> {
     }
 }
 
-/// Of a number of threads, all of which come, or it is called off.
+/// A meeting of a number of threads. It takes place if all of them come, and is called off
+/// otherwise.
 struct Meeting {
     expected: usize,
     state: Mutex<State>,
@@ -125,7 +126,8 @@ impl Meeting {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Blocks until all are there; whether they are. The first who loses patience calls it off.
+    /// Blocks until all are there, and returns whether they are. The first thread that loses
+    /// patience calls it off.
     fn attend(&self, patience: Duration) -> bool {
         let mut state = self.lock();
         if state.outcome.is_none() {

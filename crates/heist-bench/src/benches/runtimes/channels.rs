@@ -76,7 +76,7 @@ impl Story for Questions {
     }
 }
 
-/// Asks another task so many questions; returns how long that took, and the answers.
+/// Asks another task `number` questions; returns the duration and the answers.
 pub async fn ask<R: AsyncRuntime>(number: u64) -> (Duration, Tally) {
     let (ask, questions) = mpsc::unbounded_channel::<Question>();
     let oracle = R::spawn(answer(questions));

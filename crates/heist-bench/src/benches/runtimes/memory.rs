@@ -86,7 +86,7 @@ impl ParkingLot {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Until so many tasks wait.
+    /// Blocks until this many tasks wait.
     fn wait_for(&self, tasks: u64) {
         while (self.lock().wakers.len() as u64) < tasks {
             thread::yield_now();

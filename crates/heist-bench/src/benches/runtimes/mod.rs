@@ -113,8 +113,7 @@ trait Story: 'static {
         Ok(())
     }
 
-    /// What it sets going has come to an end when it returns: the next sample is another
-    /// side's.
+    /// Everything it starts has ended when it returns, because the next sample is another side's.
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault>;
 }
 

@@ -7,11 +7,11 @@ use tokio::sync::oneshot;
 
 use crate::bench::Fault;
 
-/// The tasks report, the last of them wakes whoever waits.
+/// Counts the tasks that have run; the last one wakes the waiter.
 ///
-/// One word for all, so that a report is one atomic operation: the lower [`COUNT_BITS`] bits
-/// count the reports, the others add up the numbers of those who reported. A task that runs
-/// twice while another is lost shows in the sum.
+/// One word for all, so that a report is one atomic operation: the lower [`COUNT_BITS`] bits count
+/// the reports, the others add up the numbers of the tasks that reported. A task that runs twice
+/// while another is lost shows in the sum.
 pub struct RollCall {
     word: AtomicU64,
     expected: AtomicU64,
@@ -38,7 +38,7 @@ impl RollCall {
 
     /// Expects the numbers below `expected` from now on; returns what waits for all of them.
     ///
-    /// Also finds those who reported since the last check.
+    /// Also finds tasks that reported since the last check.
     pub fn begin(&self, expected: u64) -> Result<impl Future<Output = ()> + Send + use<>, Fault> {
         assert!((1..=MOST).contains(&expected), "RollCall::begin: from 1 to {MOST} tasks");
         self.check()?;
@@ -55,7 +55,7 @@ impl RollCall {
     /// Task `number` has run.
     #[inline]
     pub fn here(&self, number: u64) {
-        // AcqRel: pairs with itself; who reports last has seen what the others did.
+        // AcqRel: pairs with itself; the last task to report sees what the others did.
         let before = self.word.fetch_add(number << COUNT_BITS | 1, Ordering::AcqRel);
         if (before & COUNT_MASK) + 1 == self.expected.load(Ordering::Relaxed) {
             self.all_are_here();

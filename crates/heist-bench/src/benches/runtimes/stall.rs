@@ -1,9 +1,8 @@
 //! All workers are held by tasks that block or compute: how long do the others wait?
 //!
 //! While the workers are held, a thread that is not the runtime's sends a tick to a task, about
-//! every millisecond. The *gap* of a tick is the time from there until the task has it. It does
-//! not matter that a thread that sleeps is woken late: nobody waits for a tick that was not
-//! sent.
+//! every millisecond. The *gap* of a tick is the time from there until the task has it. It does not
+//! matter if the sending thread wakes late: a tick's time starts when it is sent.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -147,7 +146,7 @@ mod tests {
         let Sample::Values(ms) = ticker.sample(&runtime).unwrap() else {
             panic!("gaps are values");
         };
-        // Half of it: that much later at most the thread that sends comes to it.
+        // Half of the stall, because the sender may start that much later.
         assert!(ms[0] >= 100.0, "{ms:?}");
     }
 }

@@ -268,7 +268,7 @@ mod tests {
     /// Tokio has a reactor that any worker may poll, but no other threads to do it.
     #[test]
     fn with_all_workers_held_nobody_answers() {
-        // Half of it: that much later at most the thread that sends comes to it.
+        // Half of the stall, because the sender may start that much later.
         assert!(stall(Held::All)[0] >= 100.0);
     }
 

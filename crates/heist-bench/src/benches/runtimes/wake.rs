@@ -102,14 +102,14 @@ impl<R: AsyncRuntime> Sleeper<R> {
         self.bed.answers.load(Ordering::Relaxed) > times
     }
 
-    /// Makes room for the task until it has answered so often.
+    /// Yields until the task has answered `times` times.
     async fn let_answer(&self, times: u64) {
         while !self.has_answered(times) {
             R::yield_now().await;
         }
     }
 
-    /// Keeps the worker, so that it is another one on which the task answers so often.
+    /// Keeps the worker, so that the task has to answer `times` times on another one.
     async fn insist_on_answer(&self, times: u64) {
         if !spin(KEEP, || self.has_answered(times)) {
             self.let_answer(times).await;
@@ -132,7 +132,7 @@ async fn sleep(bed: Arc<Bed>) {
     }
 }
 
-/// Keeps the core until `over` or so long; whether it was `over`.
+/// Spins until `over`, for at most `longest`. Returns whether it was `over`.
 fn spin(longest: Duration, over: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while !over() {

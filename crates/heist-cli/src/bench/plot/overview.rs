@@ -8,7 +8,7 @@ const WIDTH: f64 = 680.0;
 const NAMES: f64 = 190.0;
 const ROW: f64 = 22.0;
 const TOP: f64 = 72.0;
-/// The style has so many colours for peers; after that they begin again.
+/// The number of colours for peers in the style; further peers reuse them.
 const COLOURS: usize = 6;
 
 /// A line a bench, a dot a peer: on the right of 1 heist is better, on a logarithmic scale.

@@ -4,7 +4,7 @@ use super::{Cause, Ready};
 use heist::trace::{Outcome, TaskId};
 use std::collections::HashMap;
 
-/// With so many in the map it is emptied: a few arrows are lost, and memory is bounded.
+/// The map is emptied when it holds this many tasks. That bounds memory, and loses a few arrows.
 const MAX_TASKS: usize = 1 << 18;
 
 /// Times that are not exact may put a wake behind the poll that it led to. A wake that comes so

@@ -56,7 +56,7 @@ pub(super) struct LaneData {
     pub(super) spans: Vec<i64>,
 }
 
-/// A seat, and who sat there: worker, start, end.
+/// A seat and its holders: worker, start, end.
 #[derive(Debug, Serialize)]
 pub(super) struct SeatData {
     seat: u16,
@@ -88,7 +88,7 @@ impl Arrow {
     pub(super) const STEAL: u8 = 2;
 }
 
-/// Of a table.
+/// A row of a table.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     pub(super) title: String,

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Titles are told apart up to so many bytes of text; tasks beyond are told by their numbers.
+/// The maximum size of all titles in bytes. Further tasks are named by their numbers.
 const TITLE_BYTES: usize = 1 << 19;
 
 /// What polls took, by key. Memory is bounded: when there are too many keys, the half that took

@@ -56,7 +56,7 @@ impl Detector for Pressure {
         }
         let is_from_rings = self.overflowed > self.from_outside;
         if is_from_rings && !tiny::places(picture).is_empty() {
-            // The rings are full because the tasks are so small that there are so many.
+            // The rings are full of small tasks, not of tasks from outside.
             return Vec::new();
         }
         let (cause, advice) = if is_from_rings {

@@ -10,8 +10,8 @@ pub(super) const ID: &str = "tiny-tasks";
 
 /// The smallest number of tasks. Guessed: fewer cost a millisecond.
 const TASKS: u64 = 5000;
-/// There are so many of them for each poll. Guessed: a task that spawns each and awaits it is
-/// polled as often as they are.
+/// The minimum share of tiny tasks in all polls. Guessed: a task that spawns each of them and
+/// awaits it is polled as often as they are.
 const SHARE: f64 = 0.3;
 /// A task whose poll is shorter than this is too small. Of the order of what a task costs:
 /// spawning, queueing and joining one takes 0.2 to 0.5 µs.

@@ -3,8 +3,8 @@
 use super::lane::Doing;
 use std::time::Duration;
 
-/// A time in which nobody has had anything to do for so long is a pause, and no part of what is
-/// judged. Guessed: above the gaps between requests of a server under load.
+/// A gap of this length in which no worker had work is a pause, and does not count. Guessed: longer
+/// than the gaps between requests of a server under load.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]

@@ -16,7 +16,8 @@ pub(in crate::doctor) struct Ran {
     pub(in crate::doctor) place: PlaceId,
     /// How long it waited for that.
     pub(in crate::doctor) waited: Duration,
-    /// How many ran when it had got it; 0 if it was the first that so many ran beside.
+    /// The number of closures that ran when this one got its thread; 0 if that number was a new
+    /// maximum.
     pub(in crate::doctor) level: u32,
 }
 

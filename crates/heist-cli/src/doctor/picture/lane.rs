@@ -4,8 +4,8 @@ use super::{Common, PlaceId, Poll, Wait};
 use heist::trace::{Event, EventKind, PollSource, StallKind, TaskId};
 use std::time::Duration;
 
-/// A worker that was woken, or that searches, and gives no sign of itself for so long, waits for a
-/// core: the system's doing, not the program's. Guessed: hundred times what a wake-up takes.
+/// A worker that was woken or searches, and records nothing for this long, waits for a core. That
+/// is the system's doing, not the program's. Guessed: a hundred times as long as a wake-up.
 const NO_CORE: Duration = Duration::from_millis(2);
 
 /// What a worker did in some time.
@@ -175,7 +175,8 @@ impl LaneState {
         }
     }
 
-    /// The worker begins to be up again and again for nothing, or for so long was.
+    /// Starts a run of rounds in which the worker repeatedly wakes up and finds nothing, or adds a
+    /// run that has ended.
     fn begin_rounds(&mut self, at: Duration, took: Duration, awake: Duration) {
         let (until, is_mostly_up) = (at + took, awake * 2 > took);
         self.sleep = Sleep::Rounds { until, is_mostly_up };
@@ -314,7 +315,7 @@ impl LaneState {
         self.common.busy += self.common(since, until).min(most);
     }
 
-    /// What it comes to.
+    /// Adds a poll that has ended, and returns it.
     fn add_poll(&mut self, poll: &OpenPoll, until: Duration) -> Poll {
         let mut whole = poll.until(until);
         let took = self.common(poll.start, until);

@@ -145,8 +145,8 @@ impl Spread {
         self.width *= 2;
     }
 
-    /// Of the time from the first to `now`, how much was in columns that are not empty: 1 if it
-    /// went on all the time.
+    /// The share of the time from the first event to `now` that lies in non-empty columns: 1 if it
+    /// never paused.
     pub(in crate::doctor) fn steadiness(&self, now: Duration) -> f64 {
         let Some(origin) = self.origin else { return 0.0 };
         let columns = now.saturating_sub(origin).as_secs_f64() / self.width.as_secs_f64();

@@ -36,8 +36,8 @@ pub(in crate::doctor) struct Since {
     pub(super) abandoned: Duration,
 }
 
-/// Two generations. Whoever is heard of goes to the young one; when that is full, the old one is
-/// forgotten and the young one grows old.
+/// Two generations. A task with an event moves to the young one; when that is full, it becomes the
+/// old one, and the previous old one is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     young: HashMap<TaskId, TaskState>,

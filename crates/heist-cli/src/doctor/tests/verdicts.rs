@@ -43,7 +43,7 @@ fn tasks_that_do_next_to_nothing_are_the_cause_and_not_their_joiner() {
     assert!(!ids(&joins(300, 90).examine()).contains(&"tiny-tasks"));
 }
 
-/// A task that runs again after each poll, of so many µs.
+/// A task that is runnable again after each poll, which takes `micros`.
 fn goes_on(polls: u64, micros: u64, is_cut: bool) -> Script {
     let mut script = Script::default();
     script.spawn(0, Lane::Outside, 7, 1);
@@ -181,7 +181,7 @@ fn an_interval_that_catches_up_is_told_from_other_timers() {
     }
 }
 
-/// Two tasks wait for ever from 20 ms on. Something else happens every so many ms.
+/// Two tasks wait forever from 20 ms on. Something else happens with the period `every`, in ms.
 fn stuck(every: Option<u64>) -> Script {
     let mut script = Script::default();
     for task in [7, 8] {

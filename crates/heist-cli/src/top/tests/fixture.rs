@@ -31,7 +31,7 @@ pub fn app() -> App {
     app
 }
 
-/// What the program says after so many seconds.
+/// The program's answer after this time.
 pub fn snapshot(seconds: f64) -> Snapshot {
     let ns = (seconds * 1e9) as u64;
     let count = |per_second: f64| (seconds * per_second).round() as u64;

@@ -56,7 +56,7 @@ fn a_filter_counts_while_it_is_typed_and_is_asked_for_when_it_is_accepted() {
     assert_eq!(app.filter(), "PARSE");
     app.apply(Action::AcceptFilter);
     assert_eq!((app.wish.filter.as_str(), app.typed.as_deref()), ("PARSE", None));
-    // By the place as well.
+    // The filter also matches spawn locations.
     app.apply(Action::EditFilter);
     app.apply(Action::EraseAll);
     type_in(&mut app, "session.rs:7");

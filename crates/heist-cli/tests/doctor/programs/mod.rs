@@ -53,8 +53,7 @@ pub fn alone() -> MutexGuard<'static, ()> {
     STAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Computes for so many microseconds of CPU time: on a busy machine, too, it is as much as
-/// elsewhere.
+/// Computes for this much CPU time, which is the same amount of work on a busy machine.
 pub fn burn(micros: u64) {
     let on_cpu = || {
         let used = clock_gettime(ClockId::ThreadCPUTime);
@@ -69,8 +68,7 @@ pub fn burn(micros: u64) {
 /// The maximal number of attempts to make a runtime see something.
 const ROUNDS: usize = 500;
 
-/// Goes on until the runtime has seen that its workers are stuck, several times: whoever watches
-/// them may get no core for long.
+/// Repeats `sick` until the runtime has reported several stalls. Sysmon may wait long for a core.
 pub async fn until_seen(mut sick: impl FnMut()) {
     for _ in 0..ROUNDS {
         if Handle::current().metrics().stall_count() >= 4 {
@@ -119,9 +117,8 @@ pub const fn slow(id: &'static str) -> &'static str {
     if cfg!(debug_assertions) { id } else { "" }
 }
 
-/// Examines the program, which is about how long something takes that the runtime does: one of
-/// these has to be found, and nothing else. Where the runtime is not optimised that takes several
-/// times as long: there it is enough that nothing else is found.
+/// Examines a program whose fault depends on the speed of the runtime: one of these findings has to
+/// be made, and no other. If the runtime is not optimised, it is enough that no other is made.
 pub fn expect_if_fast(program: &Program, ids: &[&str]) {
     let may_be_nothing = cfg!(debug_assertions);
     judge(program, |found| {

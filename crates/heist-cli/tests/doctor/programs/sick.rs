@@ -114,7 +114,7 @@ pub const LONG_POLLS: Program = Program::new("long polls", |runtime| {
     runtime.block_on(all(tasks.collect()));
 });
 
-/// There is always something that waits, or nobody looks for who is stuck.
+/// Keeps other tasks waiting: sysmon does not look for stuck workers while nothing waits.
 fn while_others_work<F>(runtime: &Runtime, sick: fn() -> F, n: usize)
 where
     F: Future<Output = ()> + Send + 'static,

@@ -1,5 +1,5 @@
-//! One cause each, as somebody who does not know doctor might come to it, with healthy load beside
-//! it.
+//! Programs with one fault each, as written by somebody who does not know doctor, beside healthy
+//! load.
 
 use super::load::{beside, steady};
 use crate::programs::{Program, all, burn, until_seen};

@@ -88,7 +88,7 @@ pub fn start_echo(threads: usize, size: usize) -> io::Result<u16> {
     Ok(address.port())
 }
 
-/// Begins to send one byte back to whoever connects. Returns the port.
+/// Starts a server that sends one byte to each client. Returns the port.
 pub fn start_once(threads: usize) -> io::Result<u16> {
     let (listener, address) = listen()?;
     listener.set_nonblocking(false)?;
@@ -97,7 +97,7 @@ pub fn start_once(threads: usize) -> io::Result<u16> {
         let listener = Arc::clone(&listener);
         thread::spawn(move || {
             loop {
-                // Whoever is gone already wants nothing.
+                // The client may have closed the connection already.
                 let _ = listener.accept().and_then(|(stream, _)| once(stream));
             }
         });

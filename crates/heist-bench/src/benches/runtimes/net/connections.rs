@@ -39,7 +39,7 @@ pub fn bench() -> Bench {
     bench
 }
 
-/// Of a new server: memory that others have left would be used again.
+/// Measures a new server: an old one would reuse memory that earlier connections left.
 fn sample(host: &Host, workers: usize, connections: u64) -> Result<Sample, Fault> {
     let server = host.start(workers, Service::Echo(MESSAGE))?;
     let first = connect(server.address, FIRST).map_err(Fault::Setup)?;

@@ -207,7 +207,7 @@ impl<T: Talk> Crowd<T> {
         Ok(())
     }
 
-    /// Waits until somebody can go on; calls `replied` with who has the reply.
+    /// Waits until some client can continue; calls `replied` with each client that has its reply.
     fn round(
         &mut self,
         mut replied: impl FnMut(&mut Self, usize) -> io::Result<()>,

@@ -34,7 +34,7 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// Of the connection `number`.
+    /// Creates the talk of connection `number`.
     pub fn new(size: usize, number: u64) -> Self {
         assert!(size >= 16, "Echo::new: a message has two numbers in it, and so 16 bytes or more");
         let mut message: Box<[u8]> = (0..size).map(|at| at as u8).collect();
@@ -75,7 +75,7 @@ pub struct Once {
 }
 
 impl Once {
-    /// Of the client `number`.
+    /// Creates the talk of client `number`.
     pub fn new(number: u64) -> Self {
         Once { byte: [number as u8] }
     }
@@ -145,7 +145,7 @@ impl Talk for Http {
     }
 }
 
-/// Of the response that begins with `heard`, once all of its headers are there.
+/// Returns the length of the response that begins with `heard`, once all of its headers are there.
 fn length_of(heard: &[u8]) -> io::Result<Option<usize>> {
     const END: &[u8] = b"\r\n\r\n";
     let Some(end) = heard.windows(END.len()).position(|bytes| bytes == END) else {

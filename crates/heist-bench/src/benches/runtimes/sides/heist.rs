@@ -211,7 +211,7 @@ impl<B: Build> KeepsTime for HeistBuilt<B> {
     }
 }
 
-/// Of the runtime whose task calls it.
+/// The metrics of the runtime whose task calls this.
 fn metrics() -> RuntimeMetrics {
     Handle::current().metrics()
 }
