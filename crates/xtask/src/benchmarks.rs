@@ -1,13 +1,14 @@
 //! `benchmarks`: writes the tables of BENCHMARKS.md from the results in `docs/benchmarks/`.
 //!
-//! The page has marks such as `<!-- table tasks -->`, each followed by a table. The table of
-//! `tasks` is made of `docs/benchmarks/tasks.json`, as heist-bench has written it; where there is
-//! no such file the table stays as it is.
+//! The page has marks such as `<!-- table tasks -->`, each followed by a command that runs
+//! heist-bench and by a table. `--run` runs the command and writes the results to
+//! `docs/benchmarks/tasks.json`; the table is made of that file. Without the file the table stays
+//! as it is.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -15,14 +16,20 @@ use serde::Deserialize;
 /// Writes the tables of BENCHMARKS.md from docs/benchmarks/*.json
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only says whether the page is as it should be
-    #[arg(long)]
+    /// Only check that the page is what the results say
+    #[arg(long, conflicts_with = "run")]
     check: bool,
+
+    /// First run the benchmarks of these tables, or of all
+    #[arg(long, value_name = "TABLE", num_args = 0..)]
+    run: Option<Vec<String>>,
 }
 
 const PAGE: &str = "BENCHMARKS.md";
 const RESULTS: &str = "docs/benchmarks";
 const HEIST: &str = "heist";
+/// The beginning of a command.
+const COMMAND: &str = "cargo run --release -p heist-bench -- ";
 
 /// A line of heist-bench's file.
 #[derive(Debug, Clone, Deserialize)]
@@ -51,6 +58,9 @@ fn run(args: &Args) -> Result<()> {
     let root = root()?;
     let path = root.join(PAGE);
     let page = fs::read_to_string(&path).with_context(|| format!("cannot read {PAGE}"))?;
+    if let Some(tables) = &args.run {
+        measure(&root, &page, tables)?;
+    }
     let new = rewritten(&page, |name| results(&root, name))?;
     if args.check {
         ensure!(
@@ -65,6 +75,44 @@ fn run(args: &Args) -> Result<()> {
 fn root() -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().context("cannot find the repository")
+}
+
+/// Runs heist-bench for these tables, or for all that have a command.
+fn measure(root: &Path, page: &str, tables: &[String]) -> Result<()> {
+    let commands = commands(page);
+    for table in tables {
+        let is_known = commands.iter().any(|(name, _)| name == table);
+        ensure!(is_known, "{PAGE} has no table {table} with a command for heist-bench");
+    }
+    fs::create_dir_all(root.join(RESULTS)).with_context(|| format!("cannot create {RESULTS}"))?;
+    let is_wanted = |name: &str| tables.is_empty() || tables.iter().any(|table| table == name);
+    for (name, arguments) in commands.iter().filter(|(name, _)| is_wanted(name)) {
+        let status = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+            .args(["run", "--release", "--quiet", "-p", "heist-bench", "--"])
+            .args(arguments)
+            .args(["--json", &format!("{RESULTS}/{name}.json")])
+            .current_dir(root)
+            .status()
+            .context("cannot run cargo")?;
+        ensure!(status.success(), "heist-bench failed for {name}");
+    }
+    Ok(())
+}
+
+/// The tables that have a command, each with the arguments for heist-bench.
+fn commands(page: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut found = Vec::new();
+    let mut table = None;
+    for line in page.lines() {
+        if line.starts_with('|') {
+            table = None;
+        }
+        table = mark(line).or(table);
+        if let (Some(name), Some(arguments)) = (table, line.strip_prefix(COMMAND)) {
+            found.push((name, arguments.split_whitespace().collect()));
+        }
+    }
+    found
 }
 
 /// The results of this name; `None` if they were never written.
@@ -89,12 +137,14 @@ fn rewritten(page: &str, results: impl Fn(&str) -> Result<Option<Vec<Row>>>) -> 
         out.push('\n');
         let Some(name) = mark(line) else { continue };
         let Some(rows) = results(name)? else { continue };
-        while lines.next_if(|line| line.trim().is_empty()).is_some() {}
+        while let Some(between) = lines.next_if(|line| !line.starts_with(['|', '#'])) {
+            out += between;
+            out.push('\n');
+        }
         if lines.peek().is_none_or(|line| !line.starts_with('|')) {
             bail!("there is no table after `{line}`");
         }
         while lines.next_if(|line| line.starts_with('|')).is_some() {}
-        out.push('\n');
         out += &table(&rows);
     }
     Ok(out)
@@ -105,7 +155,7 @@ fn mark(line: &str) -> Option<&str> {
     line.trim().strip_prefix("<!-- table ")?.strip_suffix(" -->")
 }
 
-/// A line a bench, a column a runtime, heist first.
+/// A row for each bench, a column for each runtime, heist first.
 fn table(rows: &[Row]) -> String {
     let mut peers: Vec<&str> = Vec::new();
     let mut benches: Vec<&str> = Vec::new();
@@ -139,7 +189,7 @@ fn table(rows: &[Row]) -> String {
 
 const STRING: &str = "a String takes everything";
 
-/// A median with its unit, in the size in which it is read best.
+/// A median in the unit that suits its size.
 fn value(row: &Row) -> String {
     let scales: &[(f64, &str)] = match row.unit.as_str() {
         "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
@@ -152,7 +202,7 @@ fn value(row: &Row) -> String {
     format!("{} {unit}", number(row.median / size))
 }
 
-/// Three digits, or all of a whole number.
+/// A number with three digits, or all digits of a larger one.
 fn number(value: f64) -> String {
     match value {
         100.0.. => format!("{value:.0}"),
@@ -161,7 +211,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// How many times better heist is, and where that lies with 95 % confidence.
+/// The factor by which heist is better, with its 95 % confidence interval.
 fn ratio(heist: &Row, peer: &Row) -> Option<String> {
     let more_is_better = heist.unit.ends_with("/s") || heist.unit == "%";
     let (heist, other) = (heist.median, peer.median);
@@ -215,9 +265,9 @@ mod tests {
 
     #[test]
     fn tables_with_results_are_replaced() {
-        let page = "# A\n\n<!-- table tasks -->\n\n| old |\n|---|\n| x |\n\ntext\n";
+        let page = "# A\n\n<!-- table tasks -->\n\ncommand\n\n| old |\n|---|\n| x |\n\ntext\n";
         let results = |name: &str| Ok((name == "tasks").then(rows));
-        let expected = format!("# A\n\n<!-- table tasks -->\n\n{TABLE}\ntext\n");
+        let expected = format!("# A\n\n<!-- table tasks -->\n\ncommand\n\n{TABLE}\ntext\n");
         assert_eq!(rewritten(page, results).unwrap(), expected);
         assert_eq!(rewritten(&expected, results).unwrap(), expected);
     }
@@ -235,8 +285,25 @@ mod tests {
     }
 
     #[test]
+    fn commands_belong_to_the_table_after_them() {
+        let command = format!("{COMMAND}spawn --peers tokio");
+        let page = format!(
+            "{COMMAND}a\n<!-- table tasks -->\n```sh\n{command}\n```\n|x|\n{COMMAND}b\n<!-- table io -->"
+        );
+        assert_eq!(commands(&page), [("tasks", vec!["spawn", "--peers", "tokio"])]);
+    }
+
+    #[test]
+    fn all_tables_with_a_mark_have_a_command() {
+        let page = fs::read_to_string(root().unwrap().join(PAGE)).unwrap();
+        let names: Vec<&str> = page.lines().filter_map(mark).collect();
+        let commands: Vec<&str> = commands(&page).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(commands, names);
+    }
+
+    #[test]
     fn the_page_says_what_the_results_say() {
-        run(&Args { check: true }).unwrap();
+        run(&Args { check: true, run: None }).unwrap();
     }
 
     #[test]
