@@ -50,7 +50,7 @@ impl Runtime {
             || matches!(self, Runtime::Tbb | Runtime::Go | Runtime::Java | Runtime::Bare)
     }
 
-    /// As the command line, the table and the JSON spell it.
+    /// The name of this side on the command line, in the table and in the JSON.
     pub fn name(self) -> &'static str {
         match self {
             Runtime::Heist => "heist",
@@ -190,9 +190,9 @@ pub enum Sample {
         elapsed: Duration,
         operations: u64,
     },
-    /// In the unit of the bench, as memory is.
+    /// A value in the unit of the bench, such as a size in memory.
     Value(f64),
-    /// In the units of the rows of the bench, one each.
+    /// A value for each row of the bench, in its unit.
     Values(Vec<f64>),
 }
 
@@ -205,7 +205,7 @@ impl Sample {
         (Sample::Timed { elapsed: start.elapsed(), operations }, result)
     }
 
-    /// Of all iterations so far. Values do not add up; they come from benches that have one
+    /// The sum over all iterations so far. Values do not add up; they come from benches with one
     /// iteration.
     #[must_use]
     pub fn sum(total: Option<Self>, sample: Self) -> Self {

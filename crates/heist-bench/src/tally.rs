@@ -14,7 +14,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Each of `0..items` exactly once.
+    /// The tally of each of `0..items`, exactly once.
     pub fn of_all(items: u64) -> Self {
         let mut tally = Tally::default();
         (0..items).for_each(|item| tally.add(item));

@@ -13,7 +13,7 @@ pub enum Unit {
     B,
     /// Context switches; the fewer, the better.
     Switches,
-    /// Of what something was before; the more is left, the better.
+    /// A share of an earlier value; more is better.
     Percent,
     /// Operations per second; the name has to end in `/s`, as in `items/s`.
     Rate(&'static str),

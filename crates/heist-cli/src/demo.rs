@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// From one picture of the bars to the next.
+/// The time between two pictures of the bars.
 const FRAME: Duration = Duration::from_millis(50);
 /// The number of times that workers are sampled between two frames. Guessed: enough for a bar.
 const SAMPLES_PER_FRAME: u32 = 25;

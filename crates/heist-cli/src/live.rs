@@ -31,7 +31,7 @@ pub struct Query {
     pub tasks: usize,
     /// Which come first.
     pub sort: Sort,
-    /// Only those whose name or spawn location contains this.
+    /// Selects tasks whose name or spawn location contains this text.
     pub filter: String,
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 
 /// Longer lines are hard to read.
 const WIDEST: usize = 100;
-/// Where nobody knows better.
+/// The width if it cannot be determined.
 const USUAL: usize = 80;
 /// Narrower than this nothing is legible anyway.
 const NARROWEST: usize = 20;

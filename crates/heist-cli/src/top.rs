@@ -67,11 +67,11 @@ pub struct Args {
     #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
     interval: Duration,
 
-    /// By what the tasks are sorted
+    /// The order of the tasks
     #[arg(short, long, value_name = "BY", default_value = "now")]
     sort: Sort,
 
-    /// Only tasks whose name or spawn location contains this
+    /// Show only tasks whose name or spawn location contains this
     #[arg(short, long, value_name = "TEXT", default_value = "")]
     filter: String,
 
@@ -79,7 +79,7 @@ pub struct Args {
     #[arg(long)]
     once: bool,
 
-    /// With --once, list so many tasks
+    /// With --once, list this many tasks
     #[arg(long, value_name = "N", default_value_t = 20, requires = "once")]
     tasks: usize,
 }

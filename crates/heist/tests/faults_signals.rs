@@ -22,7 +22,7 @@ extern "C" fn count(_: libc::c_int) {
     INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// From now on the signal interrupts whatever its thread waits for.
+/// Makes the signal interrupt whatever its thread waits for.
 fn install() {
     // SAFETY: (type) all zeros is a valid value: no flags, so no SA_RESTART, and an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -359,7 +359,7 @@ fn sign(bytes: &mut [u8]) {
     }
 }
 
-/// Where chunks begin, the end of the file last.
+/// The positions of the chunks, and the end of the file.
 fn chunk_starts(bytes: &[u8]) -> Vec<usize> {
     let mut at = 28 + "a program".len() + 4;
     let mut starts = vec![at];

@@ -154,7 +154,7 @@ fn a_device_that_is_full_hurts_nobody() {
     assert_one_warning(&output, "No space left on device");
 }
 
-/// Where the programs below dump to.
+/// The variable with the file to which the programs below dump.
 const FILE: &str = "HEIST_TEST_FILE";
 
 #[test]

@@ -40,7 +40,7 @@ fn kinds(trace: &Trace) -> Vec<EventKind> {
     trace.events().unwrap().map(|event| event.unwrap().kind).collect()
 }
 
-/// That the task was polled, to its end or not.
+/// Whether the trace has a poll of this task, complete or not.
 fn has_poll_of(trace: &Trace, id: &str) -> bool {
     let mut kinds = kinds(trace).into_iter();
     kinds.any(|kind| matches!(kind, EventKind::PollStart { task, .. } if task.to_string() == id))

@@ -12,12 +12,13 @@ use std::sync::mpsc::channel;
 use std::thread;
 use support::seccomp;
 
-/// In this thread, and those that it starts: with them a runtime that is built here.
+/// Forbids the call in this thread and in those that it starts, which includes a runtime that is
+/// built here.
 fn forbid() {
     seccomp::forbid(libc::SYS_membarrier, libc::ENOSYS);
 }
 
-/// The same, after the process was told that it can have it.
+/// Forbids the call after the process has registered for it.
 fn take_back() {
     drop(runtime(1));
     forbid();
@@ -98,7 +99,7 @@ fn i1_tasks_and_jobs_when_it_was_taken_back() {
 
 const CHILD: &str = "HEIST_TEST_CHILD";
 
-/// In a process of its own: what is known of the kernel is known for good.
+/// Runs in a process of its own: what heist learns about the kernel, it keeps.
 #[test]
 fn f3_i1_it_was_never_to_be_had() {
     let child = Command::new(std::env::current_exe().unwrap())

@@ -36,7 +36,7 @@ const NUMERIC: [&str; 14] = [
 pub struct Constant {
     /// Counted from 1.
     pub line: usize,
-    /// In capitals.
+    /// The name, in capitals.
     pub name: String,
     /// What is assigned, with single blanks.
     pub value: String,

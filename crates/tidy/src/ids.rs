@@ -14,7 +14,7 @@ pub const FAMILIES: [(&str, u32); 9] =
 pub struct Id {
     /// One of [`FAMILIES`].
     pub family: &'static str,
-    /// From 1.
+    /// The number within the family, from 1.
     pub number: u32,
 }
 

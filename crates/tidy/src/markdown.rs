@@ -5,7 +5,7 @@
 pub struct Link {
     /// The line, counted from 1.
     pub line: usize,
-    /// As written.
+    /// The destination, as written.
     pub destination: String,
 }
 

@@ -8,7 +8,7 @@ use crate::tree::TextFile;
 pub struct Line {
     /// Counted from 1.
     pub number: usize,
-    /// Without the slashes of a comment.
+    /// The text, without the slashes of a comment.
     pub text: String,
 }
 

@@ -10,7 +10,7 @@ use crate::mask::{Mask, line_of};
 
 /// A Rust file with its channels and its test code.
 pub struct RustFile<'a> {
-    /// From the root of the repository.
+    /// The path from the root of the repository.
     pub path: &'a str,
     /// All of it.
     pub text: &'a str,

@@ -10,7 +10,7 @@ use crate::rust::{Parts, RustFile};
 /// A text file and where it is.
 #[derive(Debug, Clone)]
 pub struct TextFile {
-    /// From the root, with `/` between the parts.
+    /// The path from the root, with `/` between the parts.
     pub path: String,
     /// All of it.
     pub text: String,
@@ -21,7 +21,7 @@ pub struct TextFile {
 pub struct Tree {
     files: Vec<TextFile>,
     paths: BTreeSet<String>,
-    /// Of each Rust file, in their order. Once for all checks.
+    /// The parts of each Rust file, in order, computed once for all checks.
     rust: OnceLock<Vec<Parts>>,
 }
 

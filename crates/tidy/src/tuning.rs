@@ -14,7 +14,7 @@ struct Entry {
     value: String,
 }
 
-/// By file and name.
+/// The entries by file and name.
 type Entries = BTreeMap<(String, String), Entry>;
 
 /// Runs the check.

@@ -116,7 +116,7 @@ pub struct Args {
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Peer {
     Tokio,
-    /// With rayon-core, in whose place heist's is
+    /// rayon, whose rayon-core is replaced by heist's
     Rayon,
 }
 

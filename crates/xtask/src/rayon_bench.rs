@@ -78,7 +78,7 @@ fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Whose rayon-core the two programs have.
+/// The rayon-core of each of the two programs.
 fn sides(is_control: bool) -> [&'static str; 2] {
     [if is_control { "rayon" } else { "heist" }, "rayon"]
 }
@@ -131,7 +131,7 @@ impl Side {
         Ok(answer.trim().to_owned())
     }
 
-    /// In nanoseconds.
+    /// Runs a program once and returns its time in nanoseconds.
     fn time(&mut self, program: &str) -> Result<f64> {
         let answer = self.ask(program)?;
         match answer.parse() {
@@ -159,7 +159,7 @@ impl Drop for Side {
 const ALIGNED: &str =
     "-C llvm-args=-align-all-functions=6 -C llvm-args=-align-all-nofallthru-blocks=5";
 
-/// The path of the executable.
+/// Builds the programs and returns the path of the executable.
 fn build(root: &Path, side: &str, is_aligned: bool) -> Result<PathBuf> {
     let place = root.join("target/rayon-bench").join(side);
     fs::create_dir_all(&place).with_context(|| format!("cannot create {}", place.display()))?;
@@ -203,7 +203,7 @@ fn manifest_of(root: &Path, side: &str) -> String {
     )
 }
 
-/// Of nanoseconds.
+/// Formats statistics of nanoseconds.
 fn shown(stats: &Stats) -> String {
     let [median, p10, p90] = [stats.median, stats.p10, stats.p90].map(|nanos| nanos / 1e6);
     format!("{median:>9.3} ms{:>22}", format!("{p10:.3}-{p90:.3} ms"))

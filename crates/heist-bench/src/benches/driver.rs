@@ -19,7 +19,7 @@ pub struct Driver {
     /// How many iterations the next sample has; None when the thread is to leave.
     orders: Option<Sender<u64>>,
     reports: Receiver<Report>,
-    /// None if the thread is lost.
+    /// The thread; `None` if it is lost.
     thread: Option<JoinHandle<()>>,
     patience: Duration,
 }

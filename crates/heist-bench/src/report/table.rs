@@ -14,7 +14,7 @@ pub struct Table {
     runtime_width: usize,
 }
 
-/// So that most tables look alike, whichever peers are in them.
+/// The minimum width of the column of names, so that most tables look alike.
 const RUNTIME_WIDTH: usize = 10;
 
 impl Table {

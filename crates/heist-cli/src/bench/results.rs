@@ -169,7 +169,7 @@ impl Bench {
 #[derive(Debug)]
 pub struct Standing<'a> {
     pub peer: &'a str,
-    /// With the bench.
+    /// The ratios with their benches.
     pub ratios: Vec<(f64, &'a str)>,
 }
 

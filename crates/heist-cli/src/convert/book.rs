@@ -74,7 +74,7 @@ impl Book {
         Ok(book)
     }
 
-    /// Where a task was spawned.
+    /// Returns where a task was spawned.
     pub(super) fn place<'t>(&self, trace: &'t Trace, task: TaskId) -> Option<&'t str> {
         self.places.get(&task).map(|location| trace.text(*location))
     }

@@ -31,15 +31,15 @@ pub(super) struct Poll {
     pub(super) end: u64,
     /// None: it had not ended when the trace did.
     pub(super) outcome: Option<Outcome>,
-    /// Both times were read from the clock.
+    /// Whether both times were read from the clock.
     pub(super) is_exact: bool,
     /// How many spans it lies within.
     pub(super) depth: usize,
-    /// Since when the task was to be polled.
+    /// Since when the task was ready to be polled.
     pub(super) ready: Option<Ready>,
 }
 
-/// Since when a task was to be polled, and by whose doing.
+/// When a task became ready, and by which cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ready {
     pub(super) at: u64,

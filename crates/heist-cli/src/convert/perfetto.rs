@@ -66,7 +66,7 @@ struct Perfetto<'a, W> {
     trace: &'a Trace,
     book: &'a Book,
     events: Array<'a, W>,
-    /// Each has a number.
+    /// The number of arrows so far; each arrow has a number.
     arrows: u64,
     counts: Counts,
     /// What runs and is no worker's.
@@ -228,7 +228,7 @@ impl<W: Write> Perfetto<'_, W> {
         self.slice((WORKERS, track(lane)), (at, at), category, name)?.end()
     }
 
-    /// From a wake or a spawn to its poll.
+    /// Draws an arrow from a wake or a spawn to its poll.
     fn deed_arrow(&mut self, name: &str, deed: Deed, poll: &Poll) -> io::Result<()> {
         self.start(deed.by, deed.at, "wake", name)?;
         self.arrow(name, (deed.by, deed.at), (poll.lane, poll.start))

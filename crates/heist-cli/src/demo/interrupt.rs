@@ -12,8 +12,8 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on Ctrl-C does not end the process. The thread that waits for it lives as long as
-    /// the process.
+    /// Keeps Ctrl-C from ending the process. The thread that waits for it lives as long as the
+    /// process.
     pub(super) fn new() -> io::Result<Self> {
         let interrupt = Interrupt { is_there: Arc::new(AtomicBool::new(false)) };
         let raised = interrupt.clone();

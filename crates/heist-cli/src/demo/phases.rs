@@ -57,7 +57,7 @@ pub(super) const PHASES: [Phase; 4] = [
     },
 ];
 
-/// For whom, and until when.
+/// The purpose and the end of a phase.
 #[derive(Clone)]
 pub(super) struct Plan {
     seats: usize,

@@ -22,7 +22,7 @@ pub struct Exam {
 /// Where the record of a lane begins whose older events were overwritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Start {
-    /// Whose record it is.
+    /// The lane of the record.
     pub lane: Lane,
     /// When its first event was.
     pub at: Duration,

@@ -19,7 +19,7 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Some of the tasks concerned.
     pub tasks: Vec<TaskRef>,
-    /// Where such tasks are spawned: `file:line:column`.
+    /// The lines that spawn such tasks: `file:line:column`.
     pub lines: Vec<String>,
     /// What to do about it.
     pub advice: &'static str,
@@ -44,7 +44,7 @@ pub struct Evidence {
     pub what: String,
     /// How much it was.
     pub value: f64,
-    /// In what.
+    /// The unit of the value.
     pub unit: Unit,
 }
 
@@ -71,7 +71,7 @@ pub struct TaskRef {
     pub id: u64,
     /// Its name, if it was given one.
     pub name: Option<String>,
-    /// Where it was spawned, if the trace has it.
+    /// The line that spawned it, if the trace has it.
     pub spawned_at: Option<String>,
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Poll {
     pub(super) on_cpu: Option<Duration>,
     /// The clock was read at its start and at its end.
     pub(super) is_exact: bool,
-    /// Since when the task could have run, if that is known.
+    /// The wait before the poll, if its start is known.
     pub(super) wait: Option<Wait>,
     /// How many tasks it woke, spawned, and how many jobs ran inside of it.
     pub(super) wakes: u32,
@@ -104,9 +104,9 @@ pub(super) struct Picture {
     pub(super) now: Duration,
     /// When the first event was.
     pub(super) start: Option<Duration>,
-    /// Since when the records of all workers are complete.
+    /// The time from which the records of all workers are complete.
     pub(super) since: Duration,
-    /// As it was announced: not after any event that is common.
+    /// The announced time, which is not after any common event.
     common_since: Duration,
     /// When the next worker has come to the end of its rounds.
     next_end: Duration,
@@ -147,7 +147,7 @@ impl Picture {
         }
     }
 
-    /// From now on all records are complete.
+    /// Notes that all records are complete from now on.
     pub(super) fn start_at(&mut self, now: Duration) {
         self.advance(now);
         self.since = self.now;
@@ -165,7 +165,7 @@ impl Picture {
         self.lane(worker).since = Some(now);
     }
 
-    /// For how long there is a record of this worker.
+    /// The length of this worker's record.
     pub(super) fn length_of(&self, lane: &LaneState) -> Duration {
         self.now.saturating_sub(lane.since.or(self.start).unwrap_or(self.now))
     }
@@ -240,7 +240,8 @@ impl Picture {
         self.closures.most()
     }
 
-    /// For how long all records are complete, pauses in which nobody had anything to do left out.
+    /// The length of the time in which all records are complete, without pauses in which no worker
+    /// had work.
     pub(super) fn work_time(&self) -> Duration {
         self.now.saturating_sub(self.since).saturating_sub(self.clocks.pauses())
     }
@@ -254,7 +255,7 @@ impl Picture {
         self.lanes.iter().map(|lane| lane.own.polls).sum()
     }
 
-    /// The same since all records are complete.
+    /// The same, from the time at which all records are complete.
     pub(super) fn common(&self) -> Deeds {
         let polls = self.lanes.iter().map(|lane| lane.common.polls).sum();
         Deeds { polls, busy: self.lanes.iter().map(|lane| lane.common.busy).sum() }
@@ -286,13 +287,13 @@ impl Picture {
         self.tasks.get(task).map_or(PlaceId::UNKNOWN, |task| task.place)
     }
 
-    /// For how long somebody has been idle since the task has been waiting for a worker.
+    /// How long some worker has been idle while the task waited for one.
     pub(super) fn idle_since(&self, task: &TaskState) -> Duration {
         let idle = self.clocks.somebody_idle();
         task.runnable.map_or(Duration::ZERO, |since| idle.saturating_sub(since.idle))
     }
 
-    /// For how long nobody has driven the runtime since then.
+    /// How long no thread has driven the runtime while the task waited.
     pub(super) fn abandoned_since(&self, task: &TaskState) -> Duration {
         let abandoned = self.clocks.abandoned();
         task.runnable.map_or(Duration::ZERO, |since| abandoned.saturating_sub(since.abandoned))

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// From this share of their time on it is said that workers had no core. Guessed.
+/// The share of their time without a core from which the report mentions it. Guessed.
 const WITHOUT_CORE: f64 = 0.1;
 
 /// What was examined.
@@ -120,7 +120,7 @@ fn print_idle(
     style.wrap(out, indent, &format!("{indent}  "), &text)
 }
 
-/// For information: a program that waits may do just what it should.
+/// Prints the waiting tasks. This is information: a program that waits may do what it should.
 fn print_waiting(out: &mut impl Write, style: Style, diagnosis: &Diagnosis) -> io::Result<()> {
     if diagnosis.waiting.is_empty() {
         return Ok(());

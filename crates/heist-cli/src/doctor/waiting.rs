@@ -43,7 +43,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Waiting {
-    /// Where they were spawned, if the trace has it.
+    /// The line that spawned them, if the trace has it.
     pub spawned_at: Option<String>,
     /// How many there are.
     pub tasks: u64,
@@ -93,7 +93,7 @@ pub(super) fn of(picture: &Picture, texts: &dyn Texts) -> Vec<Waiting> {
     all.into_iter().map(waiting).collect()
 }
 
-/// For how long it has waited to be woken, if it does.
+/// How long the task has waited to be woken, if it does.
 fn waits(task: &TaskState, picture: &Picture) -> Option<Duration> {
     // Of events of two lanes, the wake-up may seem to come before the end of the poll.
     let since = task.waits.filter(|_| task.runnable.is_none())?;

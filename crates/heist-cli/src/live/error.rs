@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub enum LiveError {
     /// There is no console at all.
     NoneFound {
-        /// Where they were looked for.
+        /// The directory that was searched.
         directory: PathBuf,
     },
     /// There are several, and none was chosen.
@@ -25,7 +25,7 @@ pub enum LiveError {
     NoSuchProcess(u32),
     /// The process has no console.
     NoConsole(u32),
-    /// Nobody listens there, or not to this user.
+    /// No console listens at the endpoint, or this user has no access to it.
     Unreachable {
         /// Where.
         endpoint: Endpoint,

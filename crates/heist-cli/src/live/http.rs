@@ -154,7 +154,7 @@ fn strange(endpoint: &Endpoint, why: String) -> LiveError {
     LiveError::NotUnderstood { endpoint: endpoint.clone(), why }
 }
 
-/// For an address: all but what never has a meaning there.
+/// Encodes a text for a URL: all characters that may have a meaning there.
 pub(super) fn encode(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {
         match byte {

@@ -31,13 +31,13 @@ pub struct Snapshot {
     pub pid: u32,
     /// The program's name.
     pub program: String,
-    /// Since the runtime began.
+    /// The time since the runtime began.
     pub uptime_ns: u64,
-    /// Of the whole runtime.
+    /// The numbers of the whole runtime.
     pub runtime: Runtime,
     /// Base workers first, then spare ones.
     pub workers: Vec<Worker>,
-    /// As many as were asked for.
+    /// The tasks that were requested.
     pub tasks: Vec<Task>,
     /// Tasks that the filter lets through, of which `tasks` has the first.
     pub tasks_matched: u64,
@@ -45,13 +45,13 @@ pub struct Snapshot {
     pub tasks_tracked: u64,
     /// Alive tasks that are not, as there were too many.
     pub tasks_untracked: u64,
-    /// Of tracked tasks.
+    /// Histograms of tracked tasks.
     pub histograms: Histograms,
     /// The newest last.
     pub recent_stalls: Vec<Stall>,
 }
 
-/// Of the whole runtime.
+/// The numbers of the whole runtime.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[allow(missing_docs, reason = "as in heist::runtime::RuntimeMetrics")]
 pub struct Runtime {
@@ -71,11 +71,11 @@ pub struct Runtime {
     pub blocking_queue_depth: u64,
     pub stalls: u64,
     pub longest_stall_ns: u64,
-    /// Whether a trace can be had.
+    /// Whether a trace can be requested.
     pub is_recording: bool,
 }
 
-/// Of one worker.
+/// The numbers of one worker.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[allow(missing_docs, reason = "as in heist::runtime::RuntimeMetrics")]
 pub struct Worker {
@@ -134,7 +134,7 @@ pub struct RunningTask {
     pub spawned_at: String,
 }
 
-/// Of one task.
+/// The numbers of one task.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 pub struct Task {
     /// Unlike that of any other task of the process.
@@ -151,7 +151,7 @@ pub struct Task {
     pub busy_ns: u64,
     /// The longest of them.
     pub longest_poll_ns: u64,
-    /// From wake-ups to the polls that followed, in all.
+    /// The total time from wake-ups to the polls that followed.
     pub delay_ns: u64,
     /// The longest of them.
     pub longest_delay_ns: u64,
@@ -182,7 +182,7 @@ pub enum TaskState {
 pub struct Histograms {
     /// Polls.
     pub poll_time: Vec<Bucket>,
-    /// From wake-up to poll.
+    /// Times from a wake-up to the poll that followed.
     pub scheduling_delay: Vec<Bucket>,
 }
 
@@ -212,13 +212,13 @@ pub struct Stall {
     pub worker: usize,
     /// Its thread.
     pub thread: String,
-    /// So far, or in all.
+    /// The duration so far, or in total.
     pub duration_ns: u64,
-    /// Whether the worker has come back.
+    /// Whether the worker has returned from the poll.
     pub is_over: bool,
     /// What kept the worker.
     pub cause: StallCause,
-    /// In which system call it was blocked, if that is known.
+    /// The system call that blocked it, if known.
     pub system_call: Option<String>,
     /// Tasks that waited in the inject queue.
     pub waiting_injected: u64,
@@ -226,7 +226,7 @@ pub struct Stall {
     pub waiting_queued: u64,
     /// Tasks that waited in the queues of others.
     pub waiting_elsewhere: u64,
-    /// Whether a spare worker was given its seat.
+    /// Whether a spare worker got its seat.
     pub lost_seat: bool,
 }
 

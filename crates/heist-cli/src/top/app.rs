@@ -9,7 +9,7 @@ use crate::live::{self, Snapshot, Task};
 /// Between snapshots, from the shortest to the longest.
 const INTERVALS_MS: [u64; 7] = [100, 250, 500, 1000, 2000, 5000, 10_000];
 
-/// By what the tasks are sorted, the largest first but for ids.
+/// The order of the tasks: the largest first, except for ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// Share of a worker's time since the last reading
@@ -144,7 +144,7 @@ pub struct Wish {
 /// All there is to show.
 #[derive(Debug)]
 pub struct App {
-    /// Where the program listens.
+    /// The address on which the program listens.
     pub target: String,
     pub picture: Option<Picture>,
     pub link: Link,
@@ -198,7 +198,7 @@ impl App {
         self.link = Link::Lost(reason);
     }
 
-    /// Whether an answer is overdue: the program is stopped, or has other things to do.
+    /// Whether an answer is overdue, because the program is stopped or busy.
     pub fn is_late(&self) -> bool {
         !self.wish.is_paused && self.silence > self.wish.interval * 2 + Duration::from_secs(1)
     }

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::app::{Action, App};
 
-/// As the help shows them.
+/// The keys as the help shows them.
 pub const HELP: [(&str, &str); 14] = [
     ("q, Ctrl-C", "quit"),
     ("Esc", "close, drop the filter, or quit"),

@@ -205,12 +205,12 @@ pub enum Window {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantile {
     AtMost(u64),
-    /// In the bucket without an end: above the last bound.
+    /// In the last bucket, above its bound.
     Above(u64),
 }
 
 impl Quantile {
-    /// None if there are no values.
+    /// The quantile; `None` if there are no values.
     pub fn of(buckets: &[Bucket], share: f64) -> Option<Quantile> {
         let total: u64 = buckets.iter().map(|bucket| bucket.count).sum();
         let wanted = ((total as f64 * share).ceil() as u64).max(1);

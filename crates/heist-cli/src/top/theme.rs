@@ -55,7 +55,7 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// By how much of its time somebody is busy.
+    /// The style of a busy share.
     pub fn load(self, share: f64) -> Style {
         match share {
             0.95.. => self.bad(),
@@ -64,7 +64,7 @@ impl Theme {
         }
     }
 
-    /// By how long something took, where the runtime would like microseconds.
+    /// The style of a duration, of which the runtime expects microseconds.
     pub fn length(self, ns: u64) -> Style {
         match ns {
             10_000_000.. => self.bad(),

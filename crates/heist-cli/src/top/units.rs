@@ -18,7 +18,7 @@ pub fn count(value: f64) -> String {
     }
 }
 
-/// With spaces between the thousands: `1 204 332`.
+/// Formats a number with spaces between the thousands: `1 204 332`.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();

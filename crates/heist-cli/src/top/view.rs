@@ -20,9 +20,9 @@ use super::app::{App, Link, Panel};
 use super::rates::{Picture, Which};
 use super::theme::Theme;
 
-/// From this size on all panels are shown together.
+/// The minimum size for all panels together.
 const LARGE: (u16, u16) = (96, 30);
-/// From this height on the workers are shown whichever panel has the focus.
+/// The minimum height for the workers beside any other panel.
 const MEDIUM: u16 = 18;
 /// Below this there is no room for a panel.
 const TINY: (u16, u16) = (24, 6);

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub struct Asked {
     pub rt: Runtime,
     pub address: Address,
-    /// Where its socket is.
+    /// The directory of its socket.
     pub dir: TempDir,
 }
 
@@ -28,7 +28,7 @@ pub fn start(config: impl FnOnce(PathBuf) -> Config, build: impl FnOnce(&mut Bui
     Asked { rt, address, dir }
 }
 
-/// With patience for clients on a slow machine.
+/// Starts a runtime that is patient with clients on a slow machine.
 pub fn started() -> Asked {
     start(|path| Config::unix(path).client_timeout(Duration::MAX), |_| {})
 }

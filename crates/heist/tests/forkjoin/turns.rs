@@ -53,7 +53,7 @@ impl Manners {
     }
 }
 
-/// Whether the calling thread has that priority now.
+/// Sets the priority of the calling thread; returns whether it has that priority now.
 fn set_nice(nice: i32) -> bool {
     // SAFETY: (FFI) takes integers and touches no memory.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) == 0 }

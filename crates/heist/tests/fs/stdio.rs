@@ -211,7 +211,7 @@ fn what_a_cancelled_read_has_read_is_given_to_the_next() {
     assert_good(output.status, &String::from_utf8_lossy(&output.stderr));
 }
 
-/// Until it has said so on its standard error.
+/// Waits until the child has written `words` to its standard error.
 fn wait_for(child: &mut Child, words: &str) {
     let (stderr, mut said) = (child.stderr.as_mut().unwrap(), Vec::new());
     while !String::from_utf8_lossy(&said).contains(words) {

@@ -160,9 +160,9 @@ pub struct Node {
     pub yield_loops: bool,
 }
 
-/// Without worker threads.
+/// A private runtime without worker threads.
 pub const PRIVATE: usize = usize::MAX;
-/// With two of them.
+/// A private runtime with two worker threads.
 pub const PRIVATE_MULTI: usize = usize::MAX - 1;
 
 #[derive(Debug)]
@@ -195,13 +195,13 @@ impl Options {
 struct Place {
     runtime: usize,
     owner: Id,
-    /// Nobody would replace this thread: it may not wait in place for tasks.
+    /// Whether no thread would replace this one, so that it may not wait in place for tasks.
     fixed: bool,
-    /// On the thread of a worker, which may have stepped aside.
+    /// Whether this is the thread of a worker, which may have stepped aside.
     worker: bool,
     /// Inside of a `block_on` on that thread.
     inner: bool,
-    /// No worker waits for this node in place, so pinned tasks are legal.
+    /// Whether no worker waits for this node in place, so that pinned tasks are legal.
     pinned: bool,
     /// Every worker that waits for this node takes part in broadcasts, so they are legal.
     broadcasts: bool,

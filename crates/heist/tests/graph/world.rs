@@ -70,7 +70,7 @@ impl World {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// From now on results may be lost.
+    /// Notes that results may be lost from now on.
     pub fn begin_end(&self) {
         self.is_ending.store(true, Ordering::SeqCst);
     }

@@ -181,7 +181,8 @@ fn without_an_address_that_works_there_is_the_last_error() {
     });
 }
 
-/// Nobody accepts, and there is room for very few: the others wait until they give up.
+/// The listener never accepts and has room for very few clients: the others wait until they give
+/// up.
 #[test]
 fn a_connect_that_hangs_can_be_cancelled() {
     on_both(|| async {

@@ -58,7 +58,7 @@ fn thread_per_core() -> Runtime {
     builder.worker_threads(2).thread_per_core(true).enable_all().build().unwrap()
 }
 
-/// Where a task is when its runtime goes down.
+/// Where a task is when its runtime is shut down.
 #[derive(Debug, Clone, Copy)]
 enum Place {
     Waiting,
@@ -76,7 +76,7 @@ impl Place {
     }
 }
 
-/// Until the tasks that were spawned have been polled.
+/// Waits until the tasks that were spawned have been polled.
 async fn settle() {
     for _ in 0..100 {
         heist::task::yield_now().await;

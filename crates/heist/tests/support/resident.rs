@@ -30,7 +30,7 @@ impl Register {
     }
 }
 
-/// Not `Send`; registers where it is dropped.
+/// A value that is not `Send` and registers where it is dropped.
 pub struct Resident {
     home: ThreadId,
     register: Register,

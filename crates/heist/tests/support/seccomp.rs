@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-/// From now on the call with this number fails with `error`, in this thread, in those that it
-/// starts and in their children.
+/// Makes the call with this number fail with `error` in this thread, in threads that it starts, and
+/// in their children.
 pub fn forbid(call: libc::c_long, error: i32) {
     let jump = |jt, jf, k| libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,

@@ -12,12 +12,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Long enough for sysmon to have gone to sleep without limit, on a machine that is not busy. On
-/// others the tests here may not see what they are for.
+/// Long enough for sysmon to go to sleep without a limit, unless the machine is busy; then these
+/// tests may not test what they should.
 const QUIET: Duration = Duration::from_millis(250);
 const SOON: Duration = Duration::from_millis(20);
 
-/// With workers that nobody watches.
+/// A runtime without sysmon.
 fn runtime(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(workers).enable_all().stall_threshold(None).build().unwrap()

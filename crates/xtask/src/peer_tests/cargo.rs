@@ -93,7 +93,7 @@ pub fn build(order: Order<'_>, tests: &[&str]) -> Result<Build, Error> {
     Ok(build)
 }
 
-/// For the compiler. What is cut out leaves unused imports, which some files deny.
+/// Compiler flags. Cuts leave unused imports, which some files deny.
 pub fn lenient_flags() -> String {
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default() + " --cap-lints allow";
     flags.trim().to_owned()

@@ -37,7 +37,7 @@ pub struct Item {
     pub bytes: Range<usize>,
     /// The items within a module, an implementation or the braces of a macro's call.
     pub inner: Vec<Item>,
-    /// Of an import: each branch of it that can be taken out by itself.
+    /// The branches of an import that can be taken out separately.
     pub branches: Vec<Range<usize>>,
 }
 

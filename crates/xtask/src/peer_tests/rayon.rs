@@ -39,7 +39,7 @@ const DOC_PATIENCE: u32 = 5;
 /// In rayon's they are programs, and take three minutes to link instead of half a minute.
 const DOC_EDITION: &str = "2024";
 
-/// In place of what rayon-core's unit tests use of its private parts.
+/// Replacements of the private parts of rayon-core that its unit tests use.
 const SHIMS: &str = "
 #[allow(unused_imports)]
 use peer_shims::*;

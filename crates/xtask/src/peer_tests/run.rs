@@ -14,7 +14,7 @@ use super::status::{TestResult, TestStatus};
 /// test that hangs no more is mostly done in milliseconds.
 const KNOWN_TO_HANG: Duration = Duration::from_secs(3);
 
-/// For how long programs may run.
+/// Time limits of programs.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// All tests of a file together.

@@ -125,7 +125,7 @@ impl Counts {
         }
     }
 
-    /// Both together.
+    /// Adds two counts.
     pub fn plus(self, other: Counts) -> Counts {
         Counts {
             pass: self.pass + other.pass,

@@ -8,7 +8,7 @@ use crate::bench::{Fault, Runtime};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     Go,
-    /// With oneTBB.
+    /// C++ with oneTBB.
     Cpp,
     /// Started from its source.
     Java,
@@ -23,7 +23,7 @@ pub fn check(runtime: Runtime) -> Result<(), Fault> {
 const PROGRAM: &str = "program";
 
 impl Language {
-    /// None for what cargo brings along.
+    /// The language of a peer; `None` if cargo builds the peer.
     fn of(runtime: Runtime) -> Option<Self> {
         match runtime {
             Runtime::Go => Some(Language::Go),

@@ -11,7 +11,7 @@ use crate::bench::Fault;
 
 #[derive(Debug)]
 pub struct Source {
-    /// As messages call it.
+    /// The name of the program in messages.
     pub name: &'static str,
     pub text: &'static str,
     pub language: Language,
@@ -29,7 +29,7 @@ impl Program {
         Program::build_with(source.language.tool(), source)
     }
 
-    /// With a tool's name or path.
+    /// Builds a program with the tool of this name or path.
     pub fn build_with(tool: &'static str, source: &'static Source) -> Result<Self, Fault> {
         let program = Program { directory: new_directory().map_err(Fault::Setup)?, source };
         fs::write(program.directory.join(source.name), source.text).map_err(Fault::Setup)?;

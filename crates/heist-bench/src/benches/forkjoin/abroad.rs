@@ -27,7 +27,7 @@ pub struct Errand {
     pub digest: u64,
 }
 
-/// Of numbers in a certain order.
+/// A digest of numbers, which depends on their order.
 pub fn digest(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0_u64, |digest, number| digest.wrapping_mul(0x0100_0000_01B3).wrapping_add(number))
 }
@@ -50,7 +50,8 @@ static JAVA: Source = Source {
     language: Language::Java,
 };
 
-/// Until what Java runs is compiled. Guessed: half a second is enough for most of it.
+/// The time after which Java has compiled the program. Guessed: half a second is enough for most of
+/// it.
 const WARM_UP: Duration = Duration::from_secs(3);
 
 /// As `super::bench`, with the sides that are written in other languages.

@@ -131,7 +131,7 @@ impl Abroad for Fib {
     }
 }
 
-/// By its definition.
+/// The n-th Fibonacci number, by its definition.
 pub fn fib<P: Pool>(context: &mut P::Context<'_>, n: u32) -> u64 {
     if n < 2 {
         return u64::from(n);

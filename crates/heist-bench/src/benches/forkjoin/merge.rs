@@ -41,7 +41,7 @@ impl Work for Mergesort {
     }
 }
 
-/// Where the sorted numbers are to be.
+/// The destination of the sorted numbers.
 #[derive(Debug, Clone, Copy)]
 enum Goal {
     Numbers,

@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_micros(500);
 /// The CPU time of a task; a request has two tasks.
 const TASK: Duration = Duration::from_micros(5);
 
-/// Of what jobs divide no further.
+/// The length of a leaf: of work that jobs do not divide further.
 const LEAF: Duration = Duration::from_micros(10);
 
 /// What runs tasks, and jobs beside them.
@@ -90,7 +90,7 @@ struct Mixed {
     feeders: usize,
     task: Spin,
     leaf: Spin,
-    /// In a computation.
+    /// The number of leaves in a computation.
     leaves: u64,
     /// The result of a computation.
     sum: u64,

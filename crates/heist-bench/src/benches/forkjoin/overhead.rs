@@ -39,7 +39,7 @@ fn side<P: Pool>(
     })
 }
 
-/// Without the way to the worker and back.
+/// Times the computation without the way to the worker and back.
 fn timed<P: Pool>(pool: &P, n: u32) -> Result<Duration, Fault> {
     let (elapsed, found) = pool.run(|context| {
         let start = Instant::now();

@@ -53,7 +53,7 @@ struct Board {
     falling: u32,
 }
 
-/// In how many ways the rest of the queens can be placed.
+/// The number of ways to place the remaining queens.
 fn place<P: Pool>(context: &mut P::Context<'_>, board: Board) -> u64 {
     if board.columns == board.all {
         return 1;
@@ -62,7 +62,7 @@ fn place<P: Pool>(context: &mut P::Context<'_>, board: Board) -> u64 {
     if free == 0 { 0 } else { place_at::<P>(context, board, free) }
 }
 
-/// The same with the next queen at one of the bits of `free`, which are some.
+/// The number of ways with the next queen at one of the bits of `free`; at least one bit is set.
 fn place_at<P: Pool>(context: &mut P::Context<'_>, board: Board, free: u32) -> u64 {
     let bit = free & free.wrapping_neg();
     let next = Board {

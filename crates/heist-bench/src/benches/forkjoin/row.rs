@@ -48,7 +48,7 @@ enum Shape {
     Pairs,
 }
 
-/// The same for all sides.
+/// The workload, which is the same for all sides.
 struct Plan {
     shape: Shape,
     leaf: Spin,

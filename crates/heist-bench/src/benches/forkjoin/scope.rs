@@ -11,7 +11,7 @@ const JOBS: u64 = 1_000_000;
 pub trait Scopes: Pool {
     type Scope<'scope>;
 
-    /// To be called where the pool's closures can join.
+    /// Opens a scope. May be called only where the pool's closures can join.
     fn scope<'scope>(f: impl FnOnce(&Self::Scope<'scope>) + Send);
 
     fn spawn<'scope, F>(scope: &Self::Scope<'scope>, job: F)

@@ -83,7 +83,7 @@ impl Node {
         Node { number, depth: self.depth + 1 }
     }
 
-    /// Without recursion: for the right result.
+    /// Counts all nodes without recursion, for the expected result.
     fn count_all(self) -> u64 {
         let mut found = 0;
         let mut waiting = vec![self];

@@ -10,10 +10,10 @@ use crate::benches::runtimes::AsyncRuntime;
 use crate::benches::runtimes::sides::{self, Bound, Build, Default, HeistBuilt};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// With its drivers for I/O and time, as programs have it.
+/// heist with its drivers for I/O and time, as programs use it.
 pub type Heist = HeistPool<Default>;
 
-/// Each worker on a core of its own.
+/// heist with each worker bound to a core of its own.
 pub type HeistBound = HeistPool<Bound>;
 
 pub struct HeistPool<How: Build>(HeistBuilt<How>);
@@ -77,7 +77,7 @@ impl Mixes for Heist {
 
 pub type Rayon = RayonPool<false>;
 
-/// As a program would have it that binds each worker to a core.
+/// rayon with each worker bound to a core, as a program would do it.
 pub type RayonBound = RayonPool<true>;
 
 pub struct RayonPool<const IS_BOUND: bool>(rayon::ThreadPool);

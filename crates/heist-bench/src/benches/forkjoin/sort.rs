@@ -18,7 +18,7 @@ pub struct Numbers {
 /// The sides take turns with them.
 pub struct Buffers {
     pub numbers: Vec<u32>,
-    /// As long.
+    /// Scratch memory of the same length.
     pub scratch: Vec<u32>,
 }
 

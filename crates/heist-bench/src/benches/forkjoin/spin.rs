@@ -13,7 +13,8 @@ pub struct Spin {
 }
 
 impl Spin {
-    /// By the shortest of some tries: what else the machine does makes them longer.
+    /// Measures the number of steps that take `length`, by the shortest of several tries: other
+    /// load on the machine makes tries longer.
     pub fn of(length: Duration) -> Self {
         let probe = Spin { steps: 10_000 };
         let tries = (0..50).map(|seed| {

@@ -76,7 +76,7 @@ fn bench([name, p99, cpu]: [&'static str; 3], about: &'static str) -> Bench {
 enum Caller {
     /// All regions of a tick are within one call.
     Worker,
-    /// Each is a call of its own.
+    /// On a thread of its own, with a call for each region.
     Outside,
 }
 
@@ -150,7 +150,7 @@ fn timed(region: impl FnOnce() -> u64) -> (Duration, u64) {
     (start.elapsed(), sum)
 }
 
-/// Of all threads of this process: those of the other sides sleep.
+/// The CPU time of all threads of this process; those of the other sides sleep.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

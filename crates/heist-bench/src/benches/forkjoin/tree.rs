@@ -53,7 +53,7 @@ enum Shape {
     Skewed,
 }
 
-/// In one piece of memory, each node before its children.
+/// A tree in one piece of memory, each node before its children.
 struct Tree {
     nodes: Vec<Node>,
     sum: u64,

@@ -220,7 +220,7 @@ struct Scene {
     loot: Vec<Loot>,
 }
 
-/// On cache lines of its own: thieves must meet in the queue only.
+/// A thief's count, on cache lines of its own: thieves must meet in the queue only.
 #[derive(Default)]
 #[repr(align(128))]
 struct Loot(AtomicU64);
@@ -252,7 +252,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Until thieves have received `items`, or all of them are `gone` and no more can come.
+    /// Waits until thieves have received `items`, or all of them are `gone` and no more can come.
     fn wait_for_loot(&self, items: u64, gone: impl Fn() -> bool) -> Result<(), Fault> {
         let received = || self.loot.iter().map(|loot| loot.0.load(Ordering::Relaxed)).sum::<u64>();
         let mut patience = Patience::default();

@@ -250,7 +250,7 @@ pub trait Unbounded: Queue {
 /// that the queue pays next to nothing for a bound that is not its own.
 pub struct Bounded<Q> {
     queue: Q,
-    /// At most what is free: pops and steals since then only add to it.
+    /// A lower bound of the free room: pops and steals since then only add to it.
     room: usize,
 }
 

@@ -45,8 +45,8 @@ pub struct Blockade<R: AsyncRuntime> {
 /// tasks that meet by then are on a worker each.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// Each waits longer than the one before, by `PATIENCE`: a machine with little time for us
-/// needs it.
+/// The number of attempts. Each waits longer than the one before, by `PATIENCE`, for machines with
+/// other load.
 const ATTEMPTS: u32 = 20;
 
 impl<R: AsyncRuntime> Blockade<R> {

@@ -32,7 +32,7 @@ pub fn benches() -> Vec<Bench> {
 
 /// A runtime with threads for closures that block.
 pub trait SpawnsBlocking: AsyncRuntime {
-    /// To be called by a task of the runtime.
+    /// Spawns a closure. Must be called by a task of the runtime.
     fn spawn_blocking<F, T>(closure: F) -> Self::Task<T>
     where
         F: FnOnce() -> T + Send + 'static,

@@ -27,7 +27,7 @@ pub fn benches() -> Vec<Bench> {
 
 /// A runtime whose tasks may block, if they say so.
 pub trait BlocksInPlace: AsyncRuntime {
-    /// To be called by a task of the runtime.
+    /// Calls `closure`, which may block. Must be called by a task of the runtime.
     fn block_in_place<T>(closure: impl FnOnce() -> T) -> T;
 }
 

@@ -15,8 +15,8 @@ use crate::unit::Unit;
 
 const TASKS: u64 = 1_000_000;
 
-/// At most this many tasks are spawned but do not wait yet: queues that grow are not what is
-/// measured here.
+/// The maximum number of tasks that are spawned but do not wait yet: this bench does not measure
+/// queues.
 const AT_ONCE: u64 = 256;
 
 pub fn bench() -> Bench {

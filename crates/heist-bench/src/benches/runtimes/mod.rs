@@ -64,7 +64,7 @@ pub fn benches() -> Vec<Bench> {
 
 /// A runtime as the stories see it; static calls only, so that this layer costs nothing.
 pub trait AsyncRuntime: Sized + 'static {
-    /// For spawns from threads that are not the runtime's.
+    /// Spawns from threads that are not the runtime's.
     type Handle: Clone + Send + Sync + 'static;
     type Task<T: Send + 'static>: Send + Sync + 'static;
 
@@ -78,7 +78,7 @@ pub trait AsyncRuntime: Sized + 'static {
         F: Future + Send + 'static,
         F::Output: Send + 'static;
 
-    /// To be called by a task of the runtime, or within its `block_on`.
+    /// Spawns a task. Must be called by a task of the runtime, or within its `block_on`.
     fn spawn<F>(future: F) -> Self::Task<F::Output>
     where
         F: Future + Send + 'static,

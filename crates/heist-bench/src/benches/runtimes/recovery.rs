@@ -21,10 +21,10 @@ const STALL: Duration = Duration::from_millis(25);
 /// A stall that is over before anybody has seen it does not count; that many blockades must do.
 const BLOCKADES_PER_STALL: u64 = 20;
 
-/// From the last stall to the second measurement.
+/// The time from the last stall to the second measurement.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Of which each of the two throughputs is the median.
+/// The number of rounds; each throughput is their median.
 const ROUNDS: u64 = 15;
 
 pub fn bench() -> Bench {

@@ -69,7 +69,7 @@ impl RollCall {
         let _ = done.map(|done| done.send(()));
     }
 
-    /// To be called when all have been waited for.
+    /// Checks the roll. Must be called when all tasks have been waited for.
     pub fn check(&self) -> Result<(), Fault> {
         let expected = self.expected.load(Ordering::Relaxed);
         // Acquire: pairs with the AcqRel in here().

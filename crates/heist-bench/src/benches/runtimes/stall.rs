@@ -64,7 +64,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// None are like no wait.
+    /// Makes statistics of the gaps; without gaps all numbers are zero.
     pub fn of(mut gaps: Vec<Duration>) -> Self {
         if gaps.is_empty() {
             return Gaps { longest: 0.0, p99: 0.0 };

@@ -146,7 +146,7 @@ impl Holder {
     }
 }
 
-/// With a task of the runtime on the other end, which sends back what comes.
+/// A connection to a task of the runtime, which echoes.
 struct Connection<R: AsyncRuntime> {
     client: TcpStream,
     task: R::Task<io::Result<()>>,

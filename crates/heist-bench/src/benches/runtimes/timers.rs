@@ -21,12 +21,12 @@ use heist_testing::stats;
 pub trait KeepsTime: AsyncRuntime {
     type Sleep: Future<Output: Send> + Send + 'static;
 
-    /// To be called by a task of the runtime, as the rest.
+    /// Sleeps until `deadline`. Must be called by a task of the runtime, like the others.
     fn sleep_until(deadline: Instant) -> Self::Sleep;
 
     fn reset(sleep: Pin<&mut Self::Sleep>, deadline: Instant);
 
-    /// None if the time is over first.
+    /// Limits the time of `future`; `None` if the time is over first.
     fn timeout<F: Future + Send>(
         time: Duration,
         future: F,

@@ -1,6 +1,6 @@
 //! From figures to places in a picture.
 
-/// From 0 on.
+/// A linear scale from 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Linear {
     longest: f64,
@@ -30,7 +30,7 @@ impl Linear {
     }
 }
 
-/// Where twice as much is as far as half as much.
+/// A logarithmic scale.
 #[derive(Debug, Clone, Copy)]
 pub struct Logarithmic {
     low: f64,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The number of closures that are followed at the same time: there are fewer threads than that.
 const MOST: usize = 1 << 16;
 
-/// From its start to its end, or to that of the trace.
+/// A run from its start to its end, or to the end of the trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run {
     pub(super) task: TaskId,
@@ -24,7 +24,7 @@ pub(super) struct Run {
 #[derive(Debug)]
 pub(super) struct Asides {
     pub(super) rows: Vec<(Track, OverTime)>,
-    /// Whose each row is now.
+    /// Whether each row is in use now.
     taken: Vec<bool>,
     open: BTreeMap<TaskId, (Option<usize>, u64)>,
     /// Those that had no row.

@@ -36,7 +36,7 @@ impl Histogram {
         self.counts[BOUNDS.partition_point(|bound| *bound < nanos)] += 1;
     }
 
-    /// From the first that is not empty to the last.
+    /// The bars from the first non-empty bucket to the last.
     pub(super) fn bars(&self) -> Vec<Bar> {
         let filled = |count: &u64| *count > 0;
         let Some(first) = self.counts.iter().position(filled) else { return Vec::new() };

@@ -49,7 +49,7 @@ pub(super) struct Page<'a> {
 pub(super) struct LaneData {
     pub(super) name: String,
     pub(super) lost: u64,
-    /// In thousandths, along the trace.
+    /// The busy share along the trace, in thousandths.
     pub(super) busy: Vec<u64>,
     pub(super) busy_ns: u64,
     /// See `track`.
@@ -117,7 +117,7 @@ impl SeatData {
     }
 }
 
-/// As much of a text as the page shows.
+/// Cuts a text to the length that the page shows.
 pub(super) fn cut(text: &str) -> &str {
     match text.char_indices().nth(TEXT) {
         Some((end, _)) => &text[..end],

@@ -55,7 +55,7 @@ impl<K: Hash + Eq + Clone + Ord> Tally<K> {
         self.is_partial = true;
     }
 
-    /// Whether some were forgotten.
+    /// Whether some entries were dropped.
     pub(super) fn is_partial(&self) -> bool {
         self.is_partial
     }

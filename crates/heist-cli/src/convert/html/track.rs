@@ -13,7 +13,7 @@ const JOB: i64 = 1;
 const BLOCK: i64 = 2;
 const PARKED: i64 = 3;
 
-/// In the place of a source: no worker had it in a queue.
+/// Replaces the source of a poll that came from no worker's queue.
 const NO_QUEUE: i64 = 5;
 
 /// Spans within spans are drawn up to here.
@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 3;
 #[derive(Debug)]
 pub(super) struct Track {
     resolution: u64,
-    /// Where the next span's start is counted from.
+    /// The time from which the next span's start is counted.
     last: u64,
     block: Option<Block>,
     /// Six numbers a span: kind + 4 * depth, start since the start of the span before, length, and

@@ -77,7 +77,7 @@ fn finding(id: PlaceId, place: &Place, picture: &Picture, texts: &dyn Texts) -> 
         .tasks(place.examples.iter().map(|task| picture.task_ref(*task, id, texts)))
 }
 
-/// Where a poll was cut short.
+/// The operation at which a poll was cut short.
 fn at(resource: Resource) -> &'static str {
     match resource {
         Resource::Timer => " at a timer",

@@ -19,7 +19,7 @@ const COVERED: f64 = 0.25;
 /// The polls and closures that run now, and the long ones that ran lately.
 #[derive(Default)]
 pub(super) struct Runs {
-    /// By worker.
+    /// The polls in progress, by worker.
     polls: HashMap<u16, Run>,
     asides: HashMap<TaskId, Run>,
     ended: VecDeque<(Run, Duration)>,
@@ -28,7 +28,7 @@ pub(super) struct Runs {
 #[derive(Debug, Clone, Copy)]
 struct Run {
     task: TaskId,
-    /// Not known of a poll that goes on.
+    /// The spawn location; unknown for a poll in progress.
     place: Option<PlaceId>,
     from: Duration,
     /// The system call that sysmon found it in.

@@ -13,7 +13,7 @@ pub(in crate::doctor) struct Clocks {
     idle: usize,
     searching: usize,
     busy: usize,
-    /// On a seat, or in a poll.
+    /// The number of workers on a seat or in a poll.
     present: usize,
     somebody_idle: Duration,
     abandoned: Duration,
@@ -90,7 +90,7 @@ impl Clocks {
         self.somebody_busy
     }
 
-    /// For how long now nobody has been in a poll or a job.
+    /// How long no worker has been in a poll or a job.
     pub(in crate::doctor) fn nobody_busy(&self) -> Duration {
         self.nobody_busy_since.map_or(Duration::ZERO, |since| self.now - since)
     }

@@ -12,7 +12,7 @@ const NO_CORE: Duration = Duration::from_millis(2);
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::doctor) struct Deeds {
     pub(in crate::doctor) polls: u64,
-    /// In polls and jobs; polls that were blocked in a system call left out.
+    /// The time in polls and jobs, without polls that were blocked in a system call.
     pub(in crate::doctor) busy: Duration,
 }
 
@@ -47,7 +47,7 @@ pub(in crate::doctor) struct LaneState {
 /// In the eyes of the clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// In a poll or a job.
+    /// It runs a poll or a job.
     Work,
     /// Asleep on its seat, and woken by nobody.
     Nothing,
@@ -86,7 +86,7 @@ struct OpenPoll {
     was_woken: bool,
     wakes: u32,
     spawns: u32,
-    /// Of these, since the records of all workers are complete.
+    /// The number of these spawns since the records of all workers are complete.
     common_spawns: u32,
     jobs: u32,
     stall: Option<StallKind>,

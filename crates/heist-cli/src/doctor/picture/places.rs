@@ -18,7 +18,7 @@ const EXAMPLES: usize = 3;
 pub(in crate::doctor) struct PlaceId(u32);
 
 impl PlaceId {
-    /// Of tasks whose line the trace does not have.
+    /// The place of tasks whose spawn location is not in the trace.
     pub(in crate::doctor) const UNKNOWN: PlaceId = PlaceId(0);
 }
 
@@ -35,7 +35,7 @@ pub(in crate::doctor) struct Place {
     pub(in crate::doctor) polls: u64,
     pub(in crate::doctor) lengths: Lengths,
     pub(in crate::doctor) busy: Duration,
-    /// Of this, in polls that were timed and are worth a thief's while.
+    /// The part of this time in polls that were timed and are long enough to be worth stealing.
     pub(in crate::doctor) in_long: Duration,
     /// Polls cut short for want of budget, and what they wanted it for.
     pub(in crate::doctor) cuts: u64,

@@ -17,9 +17,9 @@ pub(in crate::doctor) struct TaskState {
     /// If not, polls on other workers may seem to have been before it.
     pub(in crate::doctor) is_spawn_exact: bool,
     pub(in crate::doctor) was_polled: bool,
-    /// Since when it waits for a worker.
+    /// Since when the task has waited for a worker.
     pub(in crate::doctor) runnable: Option<Since>,
-    /// Since when it waits to be woken: the end of its last poll.
+    /// Since when the task has waited to be woken: the end of its last poll.
     pub(in crate::doctor) waits: Option<Duration>,
     pub(super) was_woken: bool,
     /// Its place knows of it.

@@ -13,7 +13,7 @@ use crate::top::words::clean;
 pub struct Column {
     pub title: &'static str,
     pub width: u16,
-    /// By how much it may grow at most.
+    /// The maximum number of columns by which it may grow.
     pub grows: u16,
     /// The lower, the longer it stays when room gets scarce.
     pub rank: u8,
@@ -103,7 +103,7 @@ pub fn highlight(area: Rect, y: u16, style: Style, buffer: &mut Buffer) {
     }
 }
 
-/// As much of the beginning as fits, with an ellipsis where something is missing.
+/// Cuts a text at its end, with an ellipsis.
 pub fn cut(text: &str, width: u16) -> String {
     let text = clean(text);
     if columns_of(&text) <= usize::from(width) {
@@ -122,7 +122,7 @@ pub fn cut(text: &str, width: u16) -> String {
     out
 }
 
-/// As much of the end as fits: of a place in a program that says the most.
+/// Cuts a text at its beginning, with an ellipsis: the end of a location says the most.
 pub fn cut_front(text: &str, width: u16) -> String {
     let reversed: String = clean(text).chars().rev().collect();
     cut(&reversed, width).chars().rev().collect()

@@ -65,7 +65,7 @@ fn title(scene: &Scene<'_>, which: Which, buckets: &[Bucket], area: Rect) -> Lin
     line
 }
 
-/// From the first bucket with something in it to the last.
+/// The buckets from the first non-empty one to the last.
 fn trimmed(buckets: &[Bucket]) -> &[Bucket] {
     let is_full = |bucket: &Bucket| bucket.count > 0;
     match (buckets.iter().position(is_full), buckets.iter().rposition(is_full)) {
@@ -74,7 +74,7 @@ fn trimmed(buckets: &[Bucket]) -> &[Bucket] {
     }
 }
 
-/// No more than `room`: neighbours go together.
+/// At most `room` buckets, by merging neighbours.
 fn merged(buckets: &[Bucket], room: usize) -> Vec<Bucket> {
     let together = buckets.len().div_ceil(room.max(1)).max(1);
     let merge = |group: &[Bucket]| Bucket {

@@ -78,7 +78,7 @@ impl<T: Talk> Client<T> {
         now - self.asked
     }
 
-    /// On the same connection.
+    /// Sends the next request on the same connection.
     pub fn ask_again(&mut self, now: Instant) -> io::Result<()> {
         self.talk.turn();
         (self.sent, self.heard) = (0, 0);
@@ -86,7 +86,7 @@ impl<T: Talk> Client<T> {
         self.send().map(|_| ())
     }
 
-    /// On a new connection.
+    /// Sends the next request on a new connection.
     pub fn ask_anew(&mut self, address: SocketAddr, waits: Waits, now: Instant) -> io::Result<()> {
         self.stream = open::<T>(address, waits)?;
         self.ask_again(now)

@@ -18,7 +18,7 @@ const CONNECTIONS: u64 = 5000;
 /// first connections, and code that runs for the first time, is not what is measured here.
 const FIRST: u64 = 64;
 
-/// In bytes; the server's buffer as well.
+/// The size of a message and of the server's buffer, in bytes.
 const MESSAGE: usize = 64;
 
 pub fn bench() -> Bench {
@@ -50,7 +50,7 @@ fn sample(host: &Host, workers: usize, connections: u64) -> Result<Sample, Fault
     Ok(Sample::Value(after.saturating_sub(before) as f64 / connections as f64))
 }
 
-/// Each has sent something and got it back, so that its task waits for more.
+/// Connects and exchanges a message, so that the server's task waits for more.
 fn connect(address: SocketAddr, number: u64) -> io::Result<Vec<TcpStream>> {
     let connect = |_| {
         let mut stream = TcpStream::connect(address)?;

@@ -34,7 +34,7 @@ struct Adapted<S> {
     buffer: Box<[u8]>,
 }
 
-/// As much as hyper wants to read at first.
+/// The size of hyper's first read.
 const BUFFER: usize = 8 * 1024;
 
 impl<S> Adapted<S> {

@@ -43,14 +43,14 @@ fn milliseconds(text: &str) -> Result<Duration, ParseIntError> {
 }
 
 impl Load {
-    /// As a command line has it.
+    /// The arguments for a process with this load.
     pub fn to_args(self) -> [String; 4] {
         let Load { address, connections, warm_up, time } = self;
         let [warm_up, time] = [warm_up, time].map(|time| time.as_millis().to_string());
         [address.to_string(), connections.to_string(), warm_up, time]
     }
 
-    /// In a process of its own.
+    /// Runs the load in a process of its own.
     pub fn run(self, service: Service) -> Result<Report, Fault> {
         let mut command = Role::Load { service, load: self }.command().map_err(Fault::Setup)?;
         let output = output_within(&mut command, GIVE_UP)?;
@@ -58,7 +58,7 @@ impl Load {
         said.parse().map_err(|_| Fault::Program { program: PROGRAM, said })
     }
 
-    /// On this thread.
+    /// Runs the load on this thread.
     pub fn run_here(self, service: Service) -> io::Result<Report> {
         match service {
             Service::Echo(size) => run(self, |number| Echo::new(size, number)),
@@ -68,7 +68,7 @@ impl Load {
     }
 }
 
-/// As messages call it.
+/// The name of the program in messages.
 const PROGRAM: &str = "load";
 
 /// What came of it.
@@ -76,13 +76,13 @@ const PROGRAM: &str = "load";
 pub struct Report {
     /// Replies.
     pub per_second: f64,
-    /// Of how long a reply took, in microseconds.
+    /// Percentiles of the time until a reply, in microseconds.
     pub p50: f64,
     pub p99: f64,
 }
 
 impl Report {
-    /// Of at least one reply.
+    /// Makes a report of at least one reply.
     fn of(mut latencies: Vec<Duration>, elapsed: Duration) -> Self {
         latencies.sort_unstable();
         let sorted: Vec<f64> = latencies.iter().map(|it| it.as_secs_f64() * 1e6).collect();
@@ -141,7 +141,7 @@ fn run<T: Talk>(load: Load, talk: impl Fn(u64) -> T) -> io::Result<Report> {
 /// The clients, and what tells which of them can go on.
 struct Crowd<T> {
     clients: Vec<Client<T>>,
-    /// None if there is one client, which then waits in its own calls.
+    /// The epoll instance; `None` with a single client, which waits in its own calls.
     epoll: Option<OwnedFd>,
     /// Filled by each wait.
     ready: Vec<Event>,

@@ -34,7 +34,7 @@ const WARM_UP: Duration = Duration::from_millis(100);
 /// Guessed: with a thousand connections, some ten requests each.
 const TIME: Duration = Duration::from_millis(500);
 
-/// In a quick run.
+/// The number of connections in a quick run.
 const FEW_CONNECTIONS: usize = 10;
 
 const RUNTIMES: [Runtime; 5] =

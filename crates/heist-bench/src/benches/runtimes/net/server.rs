@@ -20,7 +20,7 @@ use crate::role::Role;
 #[derive(Debug)]
 pub struct Host {
     runtime: Runtime,
-    /// None if this program is the one to be run.
+    /// The program; `None` if this program is the server.
     program: Option<Program>,
 }
 
@@ -83,7 +83,7 @@ fn resident(rollup: &str) -> io::Result<u64> {
     })
 }
 
-/// As far as it may be: each connection is a file, on both ends.
+/// Raises the limit of open files as far as possible: each connection is a file on both ends.
 pub fn raise_limit_of_files() {
     let maximum = getrlimit(Resource::Nofile).maximum;
     // If it cannot be raised, it is enough or the bench fails with a message of the system.
@@ -130,11 +130,11 @@ fn until_told(port: u16) -> io::Result<()> {
     Ok(())
 }
 
-/// With room for all connections of a bench that nobody has accepted yet: one that is turned
-/// away tries again after a second.
+/// Room for all connections of a bench that were not accepted yet: a client that is refused retries
+/// only after a second.
 const BACKLOG: i32 = 4096;
 
-/// On a free port; does not block.
+/// Creates a listener on a free port, which does not block.
 pub fn listen() -> io::Result<(TcpListener, SocketAddr)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     rustix::net::listen(&listener, BACKLOG)?;

@@ -22,7 +22,7 @@ pub enum Service {
     Http,
 }
 
-/// As the command lines of the servers spell it.
+/// Formats the service as the command line of a server names it.
 impl fmt::Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -52,7 +52,7 @@ pub trait Serves: AsyncRuntime {
     type Listener: Send + Sync + 'static;
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// To be called by a task of the runtime, with one that does not block.
+    /// Adopts a listener that does not block. Must be called by a task of the runtime.
     fn listener(listener: TcpListener) -> io::Result<Self::Listener>;
 
     fn accept(listener: &Self::Listener) -> impl Future<Output = io::Result<Self::Stream>> + Send;

@@ -8,7 +8,7 @@ use crate::bench::Fault;
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::run::{output_within, said};
 
-/// As messages call it.
+/// The name of the program in messages.
 const WRK: &str = "wrk";
 
 pub fn is_there() -> bool {
@@ -30,7 +30,7 @@ pub fn run(program: &str, load: Load) -> Result<Report, Fault> {
     parse(&said).ok_or(Fault::Program { program: WRK, said })
 }
 
-/// None if it is no report, or one of errors.
+/// Parses a report; `None` if the text is none, or one of errors.
 fn parse(text: &str) -> Option<Report> {
     let failed = ["Socket errors", "Non-2xx"];
     if failed.iter().any(|words| text.contains(words)) {

@@ -15,7 +15,7 @@ use super::super::net::service::Serves;
 use super::super::recovery::LendsSeats;
 use super::super::timers::KeepsTime;
 
-/// With its drivers for I/O and time, as programs have it, and otherwise as `B` says.
+/// heist with its drivers for I/O and time, as programs use it, otherwise built by `B`.
 pub struct HeistBuilt<B>(Runtime, PhantomData<B>);
 
 /// What `Builder` makes of itself.

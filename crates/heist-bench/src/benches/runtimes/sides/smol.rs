@@ -30,10 +30,10 @@ pub struct SmolOn<P> {
     parking: PhantomData<P>,
 }
 
-/// Without a reactor.
+/// smol without a reactor.
 pub type Smol = SmolOn<Bare>;
 
-/// With that of `async-io`, of which a process has one.
+/// smol with the reactor of `async-io`, of which a process has one.
 pub type SmolWithReactor = SmolOn<Reactor>;
 
 /// How a thread waits that has nothing to do.

@@ -13,7 +13,7 @@ use super::super::in_place::BlocksInPlace;
 use super::super::net::service::Serves;
 use super::super::timers::KeepsTime;
 
-/// With its drivers for I/O and time, as programs have it.
+/// Tokio with its drivers for I/O and time, as programs use it.
 pub struct TokioOf<const ALONE: bool>(Runtime);
 
 pub type Tokio = TokioOf<false>;
