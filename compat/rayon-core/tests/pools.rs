@@ -90,7 +90,7 @@ fn yield_runs_the_other_closure_of_a_join() {
 
 /// A thread that waits, and sleeps, is there for what comes from outside.
 #[test]
-fn who_waits_runs_what_comes() {
+fn a_waiter_runs_arriving_jobs() {
     let pool = Arc::new(pool(2));
     let barrier = Arc::new(Barrier::new(2));
     let (sender, receiver) = channel();

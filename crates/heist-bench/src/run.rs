@@ -261,7 +261,7 @@ mod tests {
     /// A machine that is three times as slow in some rounds shows in the spread of each side, and
     /// not in that of the ratios.
     #[test]
-    fn what_is_sure_of_a_ratio_comes_from_rounds() {
+    fn the_interval_of_a_ratio_comes_from_rounds() {
         let heist: Vec<f64> = (0..20).map(|round| f64::from(1 + round % 3)).collect();
         let peer: Vec<f64> = heist.iter().map(|time| time * 1.5).collect();
         let runtimes = [Runtime::Crossbeam, Runtime::Heist];

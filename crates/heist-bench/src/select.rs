@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_on_demand_has_to_be_named() {
+    fn sides_on_demand_have_to_be_named() {
         use Runtime::{Heist, HeistAgain, HeistUnwatched, St3};
         assert!(!kept(&[]).contains(&HeistUnwatched) && !kept(&[]).contains(&HeistAgain));
         assert_eq!(kept(&[HeistAgain, St3]), [Heist, St3, HeistAgain]);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_there_is_left_out_and_asked_for_once() {
+    fn a_missing_peer_is_left_out_and_checked_once() {
         let mut benches = vec![bench("ring"), bench("deque")];
         let asked = std::cell::RefCell::new(Vec::new());
         let missing = by_what_is_there(&mut benches, |runtime| {

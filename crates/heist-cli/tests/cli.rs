@@ -37,7 +37,7 @@ fn the_help_says_what_each_command_is_for() {
 }
 
 #[test]
-fn completions_are_printed_and_what_cannot_be_written_is_no_panic() {
+fn completions_are_printed_and_a_failed_write_is_no_panic() {
     let output = heist(&["completions", "bash"], Stdio::piped());
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8(output.stdout).unwrap().contains("complete -F _heist"));

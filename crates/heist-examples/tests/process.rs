@@ -24,7 +24,7 @@ fn companions() -> usize {
 }
 
 #[test]
-fn a_companion_is_one_thread_for_those_who_ask() {
+fn a_companion_is_one_thread_if_it_is_enabled() {
     let _alone = alone();
     // That of the other test ends in the background.
     while companions() > 0 {

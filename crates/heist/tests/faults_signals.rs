@@ -123,7 +123,7 @@ async fn time() {
 }
 
 #[test]
-fn interrupted_system_calls_are_nobodys_business() {
+fn interrupted_system_calls_go_unnoticed() {
     install();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -563,7 +563,7 @@ fn a_spare_with_nothing_to_do_leaves_its_thread() {
 /// its own that never waits, and looks at all of them, not at one that has nothing over and over
 /// again.
 #[test]
-fn f1_a_busy_worker_helps_whoever_has_something() {
+fn f1_a_busy_worker_helps_any_stuck_worker_that_has_tasks() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let is_over = Arc::new(AtomicBool::new(false));
     let let_go: Vec<_> = (0..8)

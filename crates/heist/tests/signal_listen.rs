@@ -228,7 +228,7 @@ fn the_last_waker_counts() {
 
 /// A waker that panics keeps nobody else from being woken, then or later.
 #[test]
-fn a_waker_that_panics_is_nobody_elses_business() {
+fn a_waker_that_panics_affects_no_other_task() {
     struct Panics;
     impl Wake for Panics {
         fn wake(self: Arc<Self>) {

@@ -293,7 +293,7 @@ fn a_file_cut_anywhere_has_all_its_whole_chunks() {
 }
 
 #[test]
-fn what_is_no_trace_is_said_to_be_none() {
+fn a_file_that_is_no_trace_is_reported() {
     let open = |bytes: &[u8]| Trace::from_bytes(bytes.to_vec()).unwrap_err();
     assert!(matches!(open(b""), ReadError::NotATrace));
     assert!(matches!(open(b"HEISTTRC"), ReadError::NotATrace));

@@ -136,7 +136,7 @@ fn a_dump_at_the_end_is_cut_at_the_limit() {
 
 /// Not even a header.
 #[test]
-fn what_is_no_trace_is_not_left() {
+fn an_incomplete_header_is_removed() {
     for limit in [0, 10] {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("trace");
@@ -300,7 +300,7 @@ fn a_program_without_threads() {
 
 /// The program does not know that it is to be recorded, and would run without.
 #[test]
-fn what_the_environment_asks_for_and_cannot_be_had_hurts_nobody() {
+fn a_bad_setting_of_the_environment_does_no_harm() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("trace");
     let output = run("a_program_without_descriptors", LIMIT, &[("HEIST_TRACE", &file)]);

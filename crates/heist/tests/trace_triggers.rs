@@ -296,7 +296,7 @@ fn runtimes_that_live_to_the_end() {
 }
 
 #[test]
-fn what_lives_when_the_process_exits_is_dumped() {
+fn a_runtime_that_outlives_main_is_dumped() {
     let directory = tempfile::tempdir().unwrap();
     let output = child("runtimes_that_live_to_the_end", &directory.path().join("trace"));
     assert_eq!(output.status.code(), Some(7), "{output:?}");

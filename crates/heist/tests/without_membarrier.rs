@@ -101,7 +101,7 @@ const CHILD: &str = "HEIST_TEST_CHILD";
 
 /// Runs in a process of its own: what heist learns about the kernel, it keeps.
 #[test]
-fn f3_i1_it_was_never_to_be_had() {
+fn f3_i1_without_membarrier_from_the_start() {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_without", "--nocapture"])
         .env(CHILD, "1")

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sure_of_a_ratio_comes_from_pairs_in_batches() {
+    fn the_interval_of_a_ratio_comes_from_pairs_in_batches() {
         let heist: Vec<f64> = (0..30).map(|sample| f64::from(1 + sample % 3)).collect();
         let rayon: Vec<f64> = heist.iter().map(|time| time * 1.5).collect();
         let few = [heist[..29 - BATCH].to_vec(), rayon[..29 - BATCH].to_vec()];

@@ -324,7 +324,7 @@ fn late(rounds: u64) -> Script {
 }
 
 #[test]
-fn who_is_woken_and_comes_late_waits_for_a_core_once() {
+fn a_worker_that_wakes_late_waits_for_a_core_once() {
     for seats in [1, 2] {
         let share = without_core(seats, late(10)) * seats as f64;
         assert!((0.39..0.41).contains(&share), "{share} of {seats}");
@@ -333,7 +333,7 @@ fn who_is_woken_and_comes_late_waits_for_a_core_once() {
 
 /// Lanes are copied one after another, and a file may be cut off: how it went on is not known.
 #[test]
-fn who_is_woken_and_not_heard_of_again_is_not_taken_for_late() {
+fn a_woken_worker_without_further_events_is_not_late() {
     let mut script = late(0);
     script.add(1000, Lane::Outside, EventKind::WakeWorker { worker: 0 });
     script.on(1, 500_000, EventKind::SearchFailed);
@@ -420,7 +420,7 @@ fn imbalance_is_not_judged_without_cores() {
 
 /// A task that blocks while nobody waits is in a poll nearly all the time, and uses no CPU time.
 #[test]
-fn who_blocks_and_does_not_compute_is_not_taken_for_one_busy_worker() {
+fn a_blocked_worker_is_not_taken_for_one_busy_worker() {
     let blocks_with_cpu_time = |nanos| {
         let mut script = Script::default();
         script.spawn(0, Lane::Outside, 7, 1);

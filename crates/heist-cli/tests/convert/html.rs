@@ -128,7 +128,7 @@ fn on_worker(kinds: impl IntoIterator<Item = EventKind>) -> Sample {
 
 /// More jobs within jobs than are followed: each end is that of the last that began.
 #[test]
-fn what_is_too_deep_ends_before_what_is_not() {
+fn spans_that_are_too_deep_end_before_the_others() {
     let starts = std::iter::repeat_n(EventKind::JobStart { is_stolen: false }, 70);
     let sample = on_worker(starts.chain(std::iter::repeat_n(EventKind::JobEnd, 70)));
     let data = data(&sample.converted("html", &[]));
@@ -199,7 +199,7 @@ fn what_no_worker_runs_has_rows_of_its_own() {
 
 /// More at once than there is room for are counted, and drawn by nobody.
 #[test]
-fn there_are_only_so_many_rows() {
+fn the_number_of_rows_is_limited() {
     let mut writer = Writer::new(Vec::new(), &header()).unwrap();
     for number in 0..40 {
         let (at, task) = (Duration::from_nanos(100 * number), TaskId(number + 1));

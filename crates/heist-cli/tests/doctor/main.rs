@@ -208,7 +208,7 @@ fn a_running_program_is_asked_for_its_trace() {
 }
 
 #[test]
-fn who_is_no_console_is_told_so() {
+fn a_peer_that_is_no_console_is_reported() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("no-{}.sock", process::id()));
     let listener = UnixListener::bind(&path).expect("a socket can be made");
     let server = thread::spawn(move || serve_once(listener, b"{}".to_vec()));

@@ -110,7 +110,7 @@ fn what_heist_bench_measures_is_reported_with_where_it_was_measured() {
 }
 
 #[test]
-fn of_a_run_that_fails_there_is_a_report_of_what_was_measured_before() {
+fn a_run_that_fails_reports_what_was_measured_before() {
     let out = scratch("bench-fails");
     let script = program(&out, &format!("cp '{}' \"$json\"; exit 1", golden(RECORDED).display()));
     let output = run(&out, &script, &[]);

@@ -86,7 +86,7 @@ fn garbage_and_strangers_harm_nobody() {
 /// Nobody answers: only a timer can end it. And a port where nobody listens is no reason for the
 /// endpoint to give up.
 #[test]
-fn a_connection_to_nobody_times_out() {
+fn a_connection_without_an_answer_times_out() {
     runtime().block_on(async {
         let (_server, address, certificate) = start();
         let nobody = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -94,7 +94,7 @@ fn callbacks_and_drops_find_it() {
 
 /// Only those that ask for it, by `enable_all` or by name, have a companion.
 #[test]
-fn who_does_not_ask_has_none() {
+fn without_either_there_is_no_companion() {
     let plain = Builder::new_multi_thread().worker_threads(1).enable_io().enable_time().build();
     let plain = plain.unwrap();
     assert!(!plain.block_on(plain.spawn(async { has_tokio() })).unwrap());

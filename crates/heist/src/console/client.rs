@@ -214,7 +214,7 @@ mod tests {
 
     /// What comes behind a request is thrown away, up to a limit.
     #[test]
-    fn who_does_not_stop_talking_is_hung_up_on() {
+    fn a_client_that_sends_too_much_is_disconnected() {
         let now = Instant::now();
         let (mut theirs, mut client) = client(now);
         client.answer(Answer::refusal(refuse(Status::Unavailable, "no")), now);

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn errors_are_reported() {
         assert_eq!(status(b"\r\n\r\n"), Status::BadRequest);
         assert_eq!(status(b"GET /\r\n\r\n"), Status::BadRequest);
         assert_eq!(status(b"GET  / HTTP/1.1\r\n\r\n"), Status::BadRequest);

@@ -137,7 +137,7 @@ fn clients_that_never_read_take_no_place_for_ever() {
 /// There is room for some of the answers. The other clients wait until those have been read, or
 /// their clients are gone.
 #[test]
-fn answers_that_nobody_reads_are_not_piled_up() {
+fn unread_answers_are_bounded() {
     let asked = started();
     fill(&asked);
     let mut lazy: Vec<_> = (0..24).map(|_| asks(&asked, "/v1/snapshot?tasks=4096")).collect();

@@ -53,7 +53,7 @@ fn what_a_dead_process_has_left_is_replaced() {
 }
 
 #[test]
-fn what_somebody_listens_on_is_not() {
+fn a_socket_with_a_listener_is_not_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s");
     let other = UnixListener::bind(&path).unwrap();
@@ -195,7 +195,7 @@ fn a_path_in_the_environment_is_numbered() {
 }
 
 #[test]
-fn what_the_environment_cannot_have_is_a_warning() {
+fn a_bad_setting_of_the_environment_is_a_warning() {
     let dir = tempfile::tempdir().unwrap();
     for (console, warning) in [
         ("yes", "HEIST_CONSOLE=yes: set it to 1"),

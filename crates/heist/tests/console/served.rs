@@ -198,7 +198,7 @@ fn runtimes_tell_of_their_own_tasks() {
 
 /// L2: what was reported can be asked for later.
 #[test]
-fn l2_stalls_are_kept_for_those_who_ask() {
+fn l2_stalls_are_kept_for_later_requests() {
     let asked = start(Config::unix, |builder| {
         builder.worker_threads(1).on_stall(|_| panic!("on purpose"));
     });

@@ -139,7 +139,7 @@ fn j5_jobs_of_a_scope_wait_for_each_other() {
 /// A job that comes after the end, from outside or from a worker that has stepped aside, runs on
 /// another thread than its caller's.
 #[test]
-fn j5_what_comes_from_outside_after_the_end() {
+fn j5_a_job_from_outside_after_the_end() {
     fn from_outside(handle: &Handle) {
         let meet = || {
             let barrier = Barrier::new(2);
@@ -231,7 +231,7 @@ fn closes_without_spares(before: impl FnOnce(&Handle), body: impl FnOnce(Gate) +
 
 /// J3: a worker that waits for a handle with a lock held runs nothing from the inbox.
 #[test]
-fn j3_who_waits_for_a_handle_leaves_the_inbox_alone() {
+fn j3_a_waiter_for_a_handle_leaves_the_inbox_alone() {
     let lock: &Mutex<()> = Box::leak(Box::default());
     let want_lock = |handle: &Handle| handle.spawn_detached(|| drop(lock.lock().unwrap()));
     closes_without_spares(want_lock, |gate| {
@@ -250,7 +250,7 @@ fn j3_who_waits_for_a_handle_leaves_the_inbox_alone() {
 
 /// J3: nor the second closure of a join further down on its own stack.
 #[test]
-fn j3_who_waits_for_a_handle_leaves_its_joins_alone() {
+fn j3_a_waiter_for_a_handle_leaves_its_joins_alone() {
     let lock = &Mutex::new(());
     // Until it waits. If this is too short, a test that should fail may pass.
     let let_wait = |_: &Handle| thread::sleep(Duration::from_millis(20));

@@ -116,7 +116,7 @@ fn j4_a_payload_panics_when_it_is_dropped() {
 
 /// J4: the same of what a join, a scope or a broadcast forgets when it panics.
 #[test]
-fn j4_what_is_forgotten_panics_when_it_is_dropped() {
+fn j4_a_forgotten_value_panics_in_its_drop() {
     let is_told = |f: &(dyn Fn() + Sync)| {
         let panic = panic::catch_unwind(AssertUnwindSafe(f)).unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"first"));

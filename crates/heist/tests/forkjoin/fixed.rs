@@ -16,7 +16,7 @@ fn fixed(workers: usize) -> Runtime {
 
 /// Two runtimes with one worker each, that need each other: the worker that waits serves the other.
 #[test]
-fn who_waits_serves_others() {
+fn a_waiter_serves_others() {
     let (a, b) = (fixed(1), fixed(1));
     let answer = a.handle().install(|| b.handle().install(|| a.handle().install(|| 42)));
     assert_eq!(answer, 42);
@@ -123,7 +123,7 @@ fn w1_a_task_of_a_job_goes_before_the_next_job() {
 /// A worker that waits looks after each job that it runs meanwhile whether that is over: it does
 /// not go on to the next.
 #[test]
-fn who_waits_looks_after_each_job() {
+fn a_waiter_checks_after_each_job() {
     let (a, b) = (fixed(1), fixed(1));
     let has_gone_on = Arc::new(AtomicBool::new(false));
     let (to_a, to_b) = (a.handle().clone(), b.handle().clone());

@@ -194,7 +194,7 @@ fn unwatched(workers: usize) -> Runtime {
 /// J3, L5: a worker that waits does not run unrelated jobs; it gives up its seat, and the next
 /// holder runs them.
 #[test]
-fn j3_who_waits_leaves_other_jobs_to_others() {
+fn j3_a_waiter_leaves_unrelated_jobs_to_others() {
     let rt = unwatched(2);
     for _ in 0..20 {
         let (begun, has_begun) = channel();
@@ -243,7 +243,7 @@ fn j2_nobody_waits_for_workers_that_do_not_come() {
 }
 
 #[test]
-fn who_was_moved_is_told() {
+fn a_closure_knows_whether_it_has_migrated() {
     let rt = runtime(2);
     let here = rt.block_on(async {
         task::spawn(async { join_context(|a| a.migrated(), |_| ()).0 }).await.unwrap()

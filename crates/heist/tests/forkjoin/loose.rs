@@ -94,7 +94,7 @@ fn j3_what_a_thief_leaves_behind() {
 /// What was put aside is for others, and there are none: the only worker waits for it, and nobody
 /// could come in its place.
 #[test]
-fn j5_what_was_put_aside_is_run_by_who_waits_for_it() {
+fn j5_a_job_that_was_put_aside_is_run_by_its_waiter() {
     let mut builder = Builder::new_multi_thread();
     let rt = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
     let (begin, has_begun) = channel();

@@ -417,7 +417,7 @@ fn a_broadcast_reaches_as_many_as_there_are_workers() {
 }
 
 #[test]
-fn workers_know_who_they_are() {
+fn workers_know_their_index() {
     let rt = runtime(2);
     assert_eq!(rt.handle().num_workers(), 2);
     assert_eq!(heist::current_thread_index(), None);

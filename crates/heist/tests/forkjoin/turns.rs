@@ -82,7 +82,7 @@ fn beside_a_job<R: Send + 'static>(
 
 /// F3: a task that waits behind jobs waits for a core no longer than need be.
 #[test]
-fn f3_who_stands_in_has_short_turns() {
+fn f3_a_borrower_has_short_time_slices() {
     let rt = builder().build().unwrap();
     let Some(usual) = Manners::usual() else { return };
     let spare = beside_a_job(&rt, Manners::of_this_thread);
@@ -154,7 +154,7 @@ fn aside_there_are_the_usual_turns() {
 
 /// A spare on a seat that its worker has given up is a worker like others.
 #[test]
-fn only_who_comes_beside_jobs_has_short_turns() {
+fn only_a_borrower_has_short_time_slices() {
     let rt = builder().build().unwrap();
     let Some(usual) = Manners::usual() else { return };
     beside_a_job(&rt, || ());

@@ -194,7 +194,7 @@ fn entries_that_are_there_already_spend_the_budget() {
 }
 
 #[test]
-fn what_was_asked_for_is_done_though_nobody_waits() {
+fn an_operation_is_done_if_its_future_is_dropped() {
     let (rt, dir) = (runtime_with_one_blocking_thread(), tempdir());
     let path = dir.path().join("file");
     let held = Held::begin(rt.handle());

@@ -63,7 +63,7 @@ use std::time::{Duration, Instant};
 use world::{Expected, Gone, Out, World, is_shutdown};
 
 #[test]
-fn graphs_come_to_what_was_planned() {
+fn graphs_have_the_planned_value() {
     silence_expected_panics();
     let settings = Settings::read();
     let begun = Instant::now();

@@ -176,7 +176,7 @@ fn a_descriptor_that_cannot_be_watched_is_given_back() {
 }
 
 #[test]
-fn who_waits_finds_out_that_the_runtime_is_gone() {
+fn a_waiter_learns_that_the_runtime_is_gone() {
     let runtime = runtime(1);
     let (near, _far) = pair();
     let near = {

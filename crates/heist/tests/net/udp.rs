@@ -177,7 +177,7 @@ fn a_peek_takes_nothing() {
 
 /// A datagram without a receiver is reported as an error only: there is nothing to read.
 #[test]
-fn that_nobody_is_there_wakes_who_receives() {
+fn an_unreachable_peer_wakes_the_receiver() {
     on_both(|| async {
         let socket = bound().await;
         let deaf = bound().await.local_addr().unwrap();

@@ -51,7 +51,7 @@ fn what_is_sent_arrives() {
 }
 
 #[test]
-fn a_listener_has_a_path_a_name_or_what_the_system_gives_it() {
+fn a_listener_has_a_path_a_name_or_an_automatic_address() {
     on_both(|| async {
         let dir = TempDir::new();
         let path = dir.path("socket");

@@ -125,7 +125,7 @@ fn a_sleep_of_a_runtime_that_is_gone_goes_on_in_another() {
 /// A task that waits in another runtime already, when the one that has the timer goes down, is
 /// woken by its own.
 #[test]
-fn who_waits_elsewhere_for_a_runtime_that_goes_down_waits_on() {
+fn a_waiter_elsewhere_continues_to_wait_during_a_shutdown() {
     let (gone, alive) = (runtime(1), runtime(1));
     let begun = gone.spawn(async {
         let mut begun = begun_sleep().await;
@@ -163,7 +163,7 @@ fn a_worker_without_timers_is_told_that_a_runtime_is_gone() {
 }
 
 #[test]
-fn who_waits_beside_a_runtime_that_goes_down_is_told() {
+fn a_waiter_is_told_that_the_runtime_shuts_down() {
     let rt = runtime(1);
     let handle = rt.handle().clone();
     let (begun, has_begun) = mpsc::channel();

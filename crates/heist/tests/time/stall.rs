@@ -45,7 +45,7 @@ fn l3_a_timer_of_a_worker_that_steps_aside() {
 /// L3, L5: the timer comes when the worker has stepped aside; with sockets in the same reactor, and
 /// without.
 #[test]
-fn l3_a_timer_where_nobody_sits() {
+fn l3_a_timer_on_a_seat_without_a_worker() {
     for has_socket in [false, true] {
         let rt = runtime(1);
         thread::sleep(QUIET);
@@ -74,7 +74,7 @@ fn l3_a_timer_where_nobody_sits() {
 /// A runtime that goes down is not kept by one of its tasks that waits for time in the middle of a
 /// poll.
 #[test]
-fn a_shutdown_beside_one_who_waits_in_its_poll() {
+fn a_shutdown_beside_a_task_that_waits_in_its_poll() {
     let rt = runtime(1);
     let (begun, begins) = mpsc::channel();
     let waits = rt.spawn(async move {

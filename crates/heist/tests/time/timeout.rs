@@ -30,7 +30,7 @@ fn what_is_ready_in_time_comes_through() {
 }
 
 #[test]
-fn what_is_not_is_cut_short_and_not_before_its_time() {
+fn a_future_that_is_late_is_cut_short_at_its_deadline() {
     let rt = runtime(1);
     let dropped = Arc::new(AtomicUsize::new(0));
     let counted = crate::support::Counted(dropped.clone());
@@ -54,7 +54,7 @@ fn what_is_not_is_cut_short_and_not_before_its_time() {
 }
 
 #[test]
-fn what_is_within_can_be_had_back() {
+fn the_wrapped_value_can_be_taken_back() {
     let rt = runtime(1);
     let _entered = rt.enter();
     let mut limited = timeout(HOUR, ready(7));

@@ -100,7 +100,7 @@ fn tasks_of_a_local_set_are_told_poll_by_poll() {
 
 /// Nobody sits there between two calls of `block_on`.
 #[test]
-fn who_drives_a_runtime_takes_its_seat_and_leaves_it() {
+fn a_thread_that_drives_a_runtime_takes_its_seat_and_leaves_it() {
     let runtime = recorded(Builder::new_current_thread());
     runtime.block_on(async {});
     runtime.block_on(async { yield_now().await });

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_or_not_there_is_told() {
+    fn unknown_and_missing_names_are_reported() {
         let unknown = differences(result("new", FileStatus::Pass, &[]));
         assert_eq!(unknown, ["new: pass, and the expectations do not know the file"]);
         let gone = differences(result("mixed", FileStatus::Fail, &MIXED[..3]));

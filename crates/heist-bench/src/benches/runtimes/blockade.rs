@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_finds_it_called_off() {
+    fn a_late_thread_finds_the_meeting_called_off() {
         let meeting = Meeting::new(2);
         assert!(!meeting.attend(Duration::from_millis(1)));
         assert!(!meeting.attend(Duration::from_secs(60)));

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_after_the_check_is_found_by_the_next_roll() {
+    fn a_late_report_is_found_by_the_next_roll() {
         let roll = RollCall::leak();
         drop(roll.begin(2).unwrap());
         (0..2).for_each(|number| roll.here(number));

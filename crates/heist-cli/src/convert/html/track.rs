@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many_of_them() {
+    fn their_number_is_limited() {
         for (length, pause) in [(1, 0), (1, 99), (99, 1), (50, 100), (99, 0)] {
             let mut track = Track::new(0, 100);
             let mut now = 0;

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_heard_of_is_kept_and_the_others_are_forgotten() {
+    fn tasks_with_events_are_kept_and_others_are_forgotten() {
         let mut tasks = Tasks::default();
         tasks.touch(TaskId(0)).was_polled = true;
         for number in 1..10 * KEPT as u64 {

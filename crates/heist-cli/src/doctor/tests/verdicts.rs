@@ -113,7 +113,7 @@ fn twice(script: impl Fn() -> Script, add: impl Fn(&mut Script)) -> Diagnosis {
 
 /// The holder may be asleep itself, and its task may be over before the others'.
 #[test]
-fn who_runs_beside_a_wait_for_a_lock_is_named_as_its_holder() {
+fn the_task_beside_a_wait_for_a_lock_is_named_as_its_holder() {
     for outcome in [Outcome::Waits, Outcome::Done] {
         let diagnosis = twice(
             || waits_for_lock(3),

@@ -156,7 +156,7 @@ fn intervals_go_up_and_down_and_end() {
 }
 
 #[test]
-fn a_lost_connection_keeps_what_was_known_and_comes_back() {
+fn a_lost_connection_keeps_the_last_answer_and_reconnects() {
     let mut app = app();
     app.lose("gone".to_owned());
     assert_eq!((app.link.clone(), app.tasks().len()), (Link::Lost("gone".to_owned()), 12));

@@ -88,7 +88,7 @@ fn help_and_details() {
 }
 
 #[test]
-fn what_is_typed_is_below_with_the_cursor_behind_it() {
+fn typed_text_is_at_the_bottom_before_the_cursor() {
     let mut app = app();
     app.apply(Action::EditFilter);
     for c in "session".chars() {

@@ -52,7 +52,7 @@ fn a_mark_says_how_late_it_was_and_nothing_about_the_next_event() {
 }
 
 #[test]
-fn polls_that_nobody_timed_fill_the_time_that_they_had() {
+fn untimed_polls_share_the_time_between_timed_ones() {
     let events =
         read([Word::mark(0)].into_iter().chain((0..10).map(polled)).chain([Word::mark(16_000)]));
     assert_eq!(events.len(), 20);

@@ -18,7 +18,7 @@ fn down() -> heist::runtime::Handle {
 }
 
 #[test]
-fn what_was_accepted_is_written_though_the_file_is_dropped() {
+fn accepted_bytes_are_written_after_the_file_is_dropped() {
     let (rt, place) = (runtime_with_one_blocking_thread(), Place::with(""));
     let mut file = place.open();
     let held = Held::begin(rt.handle());
