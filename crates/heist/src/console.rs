@@ -42,7 +42,8 @@ mod source;
 mod stalls;
 mod trace;
 
-pub use config::{Address, Config};
+pub use crate::env::Address;
+pub use config::Config;
 pub(crate) use config::{Console, Wish};
 pub use error::StartError;
 pub use place::directory;

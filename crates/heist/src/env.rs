@@ -1,6 +1,7 @@
 //! The outside world: threads, parking, time, randomness, warnings. All access goes through here.
 
 mod activity;
+mod address;
 mod affinity;
 mod clock;
 pub(crate) mod companion;
@@ -15,6 +16,7 @@ mod wakeup;
 pub use activity::SystemCall;
 pub(crate) use activity::Usage;
 pub(crate) use activity::{Activity, Probe};
+pub use address::Address;
 pub(crate) use affinity::{Cores, this_core};
 #[cfg(all(test, not(loom)))]
 pub(crate) use clock::StoppedClock;

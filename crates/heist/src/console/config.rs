@@ -1,4 +1,4 @@
-//! `Config` and `Address`: the settings of a console.
+//! `Config`: the settings of a console.
 
 use super::error::StartError;
 use super::place::{self, Listener};
@@ -10,7 +10,6 @@ use crate::scheduler::{self, Scheduler};
 use crate::task::tracker::Tracker;
 use rustix::event::{EventfdFlags, eventfd};
 use std::env::{self, VarError};
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -131,36 +130,6 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// The address of a console.
-///
-/// # Examples
-///
-/// ```
-/// use heist::console::{Address, Config};
-/// use heist::runtime::Builder;
-///
-/// let config = Config::tcp(([127, 0, 0, 1], 0));
-/// let rt = Builder::new_multi_thread().console(config).build().unwrap();
-/// assert!(matches!(rt.handle().console_address(), Some(Address::Tcp(_))));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Address {
-    /// The path of a Unix socket.
-    Unix(PathBuf),
-    /// A TCP address.
-    Tcp(SocketAddr),
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Address::Unix(path) => path.display().fmt(f),
-            Address::Tcp(address) => address.fmt(f),
-        }
     }
 }
 

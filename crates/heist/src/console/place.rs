@@ -1,7 +1,8 @@
 //! The sockets of consoles: they are accessible to this user only, and removed at the end.
 
-use super::config::{Address, Place, numbered};
+use super::config::{Place, numbered};
 use super::error::StartError;
+use crate::env::Address;
 use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};

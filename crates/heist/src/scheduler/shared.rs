@@ -14,9 +14,8 @@ use super::sysmon::Alarm;
 use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::canary;
-use crate::console;
 use crate::env::companion::Companion;
-use crate::env::{Parker, log};
+use crate::env::{Address, Parker, log};
 use crate::metrics::{HistogramConfiguration, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
@@ -71,7 +70,7 @@ pub(crate) struct Config {
     pub(crate) is_fixed: bool,
     pub(crate) stall: StallConfig,
     /// Where the console listens, if there is one.
-    pub(crate) console: Option<console::Address>,
+    pub(crate) console: Option<Address>,
     /// What watches its tasks for the console, one by one.
     pub(crate) tracker: Option<Arc<Tracker>>,
     /// What is recorded, if anything is.

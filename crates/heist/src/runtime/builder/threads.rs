@@ -4,7 +4,7 @@ use super::Builder;
 use crate::env::ThreadSpec;
 use crate::runtime::context::{self, Polling};
 use crate::runtime::{Handle, Runtime, RuntimeFlavor};
-use crate::scheduler::Worker;
+use crate::scheduler::{Worker, with_here};
 use std::fmt;
 use std::io;
 use std::thread;
@@ -145,7 +145,7 @@ impl WorkerThread {
     #[track_caller]
     pub fn stay(self) {
         assert!(
-            crate::current_thread_index().is_none(),
+            with_here(|worker| worker.is_none()),
             "WorkerThread::stay: this thread is a worker's already; call it on another"
         );
         self.worker.stay_here();
