@@ -3,6 +3,7 @@
 mod activity;
 mod address;
 mod affinity;
+mod backoff;
 mod clock;
 pub(crate) mod companion;
 pub(crate) mod log;
@@ -18,6 +19,7 @@ pub(crate) use activity::Usage;
 pub(crate) use activity::{Activity, Probe};
 pub use address::Address;
 pub(crate) use affinity::{Cores, this_core};
+pub(crate) use backoff::Backoff;
 #[cfg(all(test, not(loom)))]
 pub(crate) use clock::StoppedClock;
 pub(crate) use clock::{Clock, cpu_time};

@@ -16,7 +16,7 @@ use super::remotes::{Queues, Remote};
 use super::shared::{Runnable, Scheduler, Shared};
 use super::steal::{Found, Search};
 use crate::canary;
-use crate::env::{Clock, this_thread};
+use crate::env::{Backoff, Clock, this_thread};
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList};
@@ -29,7 +29,6 @@ use jobs::Jobs;
 use pinned::Pinned;
 #[cfg(all(test, not(loom)))]
 use rest::Lying;
-use rest::wait_a_moment;
 pub(crate) use seated::{
     Aside, answer_call_aside, outside, step_aside, waiter_aside, with_here_or_aside,
 };
@@ -68,8 +67,8 @@ pub(crate) struct Local {
     tick: Cell<u32>,
     /// After so many more ticks it looks at its reactor.
     until_turn: Cell<u32>,
-    /// Whether its last sleep was a short one, ended by others: then the next may be, too.
-    naps: Cell<bool>,
+    /// How long it waits awake before it parks.
+    backoff: Backoff,
     /// Whether it counts as searching, if it is not away. Its tick is odd then.
     is_searching: Cell<bool>,
     /// Whether it has stepped aside in the poll that is going on.
@@ -164,7 +163,7 @@ impl Worker {
                 thread: Cell::new(0),
                 tick: Cell::new(1),
                 until_turn: Cell::new(0),
-                naps: Cell::new(true),
+                backoff: Backoff::default(),
                 is_searching: Cell::new(false),
                 is_aside: Cell::new(false),
                 core: RefCell::new(core),
@@ -477,9 +476,6 @@ impl Local {
             }
             self.is_searching.set(true);
             self.scheduler.nudge();
-            if self.naps.get() && self.has_others() {
-                wait_a_moment();
-            }
         }
         let core = &mut *self.core.borrow_mut();
         let takes_jobs = self.takes_jobs();

@@ -5,19 +5,6 @@ use crate::env::Clock;
 use crate::reactor::{Reactor, Slept};
 use std::time::Duration;
 
-/// How often a searcher that found nothing looks again before it sleeps. Guessed; a wake-up takes
-/// about as long as all of them.
-const LOOKS: u32 = 4;
-/// How long it waits before each look, in turns of a spin loop. Each look takes the cache lines of
-/// queues from those who work on them, so looks are apart, and what they find is worth it. Chosen
-/// by `ping_pong` (325 ns, and 413 ns with a third of it; two runs); `spawn_local` hardly cares.
-const SPINS_PER_LOOK: u32 = 48;
-
-/// A worker that others have woken from a sleep no longer than that waits for a moment before the next: what
-/// they have for it then may come sooner than sleep. Else the wait would be for nothing, as it would have
-/// been the last time. Guessed.
-const NAP: Duration = Duration::from_micros(20);
-
 /// After so long without a turn a worker looks at a reactor that is not its own. In the design it is 1 ms, and
 /// for idle workers. But a busy machine may let a worker wait some ms for a core, with all its sockets: so busy
 /// workers look too, and as often as it does not show in the rate. Chosen by p99 of `echo_tcp_64x64` (1.1 ms; 1.9
@@ -28,11 +15,6 @@ const STALE: Duration = Duration::from_micros(100);
 #[must_use = "it must park, and then get up"]
 pub(super) struct Lying {
     has_woken_itself: bool,
-    since: Clock,
-}
-
-pub(super) fn wait_a_moment() {
-    (0..SPINS_PER_LOOK).for_each(|_| std::hint::spin_loop());
 }
 
 impl Local {
@@ -80,21 +62,19 @@ impl Local {
         }
         self.seat().stir();
         self.has_slept(lying, true);
-        self.naps.set(false);
         self.get_up_again();
     }
 
-    /// A searcher waits a moment before it sleeps: what comes now costs nobody a wake-up.
+    /// A searcher that has found nothing waits awake before it sleeps: what comes now costs nobody
+    /// a wake-up. Returns whether something has come. On a borrowed seat it would wait on a core
+    /// that others use.
     pub(super) fn finds_while_waiting(&self) -> bool {
-        let is_searching = self.is_searching.get() && self.has_others();
-        // On a borrowed seat it would wait on a core that others use.
-        let waits = is_searching && self.naps.get() && self.takes_jobs();
-        if !waits {
+        if !self.is_searching.get() || !self.has_others() || !self.takes_jobs() {
             return false;
         }
-        for _ in 0..LOOKS {
-            wait_a_moment();
+        while self.backoff.pause(|| false) {
             if self.scheduler.has_work() || self.remote().has_own() {
+                self.backoff.succeed();
                 return true;
             }
         }
@@ -112,8 +92,8 @@ impl Local {
             self.push(task);
             return None;
         }
-        let since = Clock::now();
         let shared = &self.scheduler;
+        let since = Clock::now();
         let has_work = || else_to_do() || shared.has_work();
         let woken = shared.put_to_sleep(self.seat.get(), self.is_searching.take(), has_work);
         if self.seat().is_closed() {
@@ -123,25 +103,22 @@ impl Local {
         }
         self.counters.parks(since);
         self.scribe.iter().for_each(|scribe| scribe.park());
-        Some(Lying { has_woken_itself: woken == Some(self.seat.get()), since })
+        Some(Lying { has_woken_itself: woken == Some(self.seat.get()) })
     }
 
     /// It has been unparked.
     pub(super) fn get_up(&self, lying: Lying) {
-        let (by_itself, since) = (lying.has_woken_itself, lying.since);
-        let now = self.has_slept(lying, by_itself);
-        self.naps.set(now.since(since) < NAP);
+        let by_itself = lying.has_woken_itself;
+        self.has_slept(lying, by_itself);
         // Whoever woke this worker has counted it as searching.
         self.is_searching.set(true);
     }
 
-    /// Returns when that was.
-    fn has_slept(&self, lying: Lying, by_itself: bool) -> Clock {
+    fn has_slept(&self, lying: Lying, by_itself: bool) {
         let now = Clock::now();
         self.counters.unparked(now, lying.has_woken_itself);
         self.scribe.iter().for_each(|scribe| scribe.unpark(by_itself));
         self.core.borrow_mut().pace.rested(now);
-        now
     }
 
     /// The reactor of the seat that it sits on, or sat on last.
