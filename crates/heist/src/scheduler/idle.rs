@@ -187,24 +187,26 @@ impl Idle {
     /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.
     #[cold]
     pub(super) fn wake_one(&self) -> Option<usize> {
+        // The sleeper counts as searching from now on, so that no other thread wakes one more.
+        let is_claimed = self.claim(ONE_SEARCHING, |counts| counts.searching() == 0);
+        is_claimed.then(|| self.sleepers.take_any())
+    }
+
+    /// Takes a sleeper out of the idle count, if there is one and `may` allows it for the current
+    /// counts, and adds `searching` to the other count. There is a bit for each sleeper that was
+    /// counted, because it is set first: the caller clears one.
+    fn claim(&self, searching: u32, may: impl Fn(Counts) -> bool) -> bool {
         let mut counts = Counts(self.counts.load(Ordering::Relaxed));
-        loop {
-            if counts.searching() > 0 || counts.idle() == 0 {
-                return None;
-            }
-            // The sleeper counts as searching from now on, so that nobody else wakes one more.
-            let new = counts.0 - ONE_IDLE + ONE_SEARCHING;
-            // AcqRel: pairs with itself; who took a sleeper from the count finds its bit below.
+        while counts.idle() > 0 && may(counts) {
+            let new = counts.0 - ONE_IDLE + searching;
+            // AcqRel: pairs with itself and with the one in sleep(); the thread that takes a sleeper
+            // from the count finds its bit.
             match self.counts.compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return Some(self.take_sleeper()),
+                Ok(_) => return true,
                 Err(now) => counts = Counts(now),
             }
         }
-    }
-
-    /// There is a bit for each sleeper that was counted: it is set first.
-    fn take_sleeper(&self) -> usize {
-        self.sleepers.take_any()
+        false
     }
 
     /// Something was published that only worker `index` can take (W8), if it `is_there`. Returns a
@@ -225,21 +227,12 @@ impl Idle {
 
     #[cold]
     fn wake_this(&self, index: usize) -> Option<usize> {
-        let mut counts = Counts(self.counts.load(Ordering::Relaxed));
-        loop {
-            if counts.idle() == 0 {
-                // Others are being woken, and perhaps not this one; but then there is a worker that
-                // will look in its place, in wake_owners().
-                return None;
-            }
-            let new = counts.0 - ONE_IDLE + ONE_SEARCHING;
-            // AcqRel: pairs with itself, as in wake_one().
-            match self.counts.compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => counts = Counts(now),
-            }
+        if !self.claim(ONE_SEARCHING, |_| true) {
+            // Others are being woken, and perhaps not this one; but then there is a worker that
+            // will look in its place, in wake_owners().
+            return None;
         }
-        Some(if self.sleepers.clear(index) { index } else { self.take_sleeper() })
+        Some(if self.sleepers.clear(index) { index } else { self.sleepers.take_any() })
     }
 
     /// A worker has come back to a seat that sleeps, number `index`, and would like to have it awake:
@@ -248,25 +241,16 @@ impl Idle {
         // That it has come back was stored before; who puts the seat to sleep looks for that behind the
         // heavy barrier in sleep(), in wake_owners().
         self.barrier.light();
-        let mut counts = Counts(self.counts.load(Ordering::Relaxed));
-        loop {
-            if counts.idle() == 0 {
-                // As in wake_this().
-                return GetUp::Woken;
-            }
-            let new = counts.0 - ONE_IDLE;
-            // AcqRel: pairs with itself, as in wake_one().
-            match self.counts.compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => counts = Counts(now),
-            }
+        if !self.claim(0, |_| true) {
+            // As in wake_this().
+            return GetUp::Woken;
         }
         if self.sleepers.clear(index) {
             return GetUp::Busy;
         }
         // What we took from the count is another's, who will get up as a searcher.
         self.join_search();
-        GetUp::WokenBeside(self.take_sleeper())
+        GetUp::WokenBeside(self.sleepers.take_any())
     }
 
     /// Worker `me`, behind the barrier of its [`sleep`](Self::sleep), looks for sleepers with something
@@ -399,20 +383,8 @@ impl Idle {
     /// runtime is down; that was stored before the light one here.
     pub(super) fn wake_all(&self, mut unpark: impl FnMut(usize)) {
         self.barrier.light();
-        loop {
-            let counts = Counts(self.counts.load(Ordering::Relaxed));
-            if counts.idle() == 0 {
-                return;
-            }
-            let new = counts.0 - ONE_IDLE + ONE_SEARCHING;
-            // AcqRel: pairs with itself, as in wake_one().
-            let won = self
-                .counts
-                .compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
-            if won {
-                unpark(self.take_sleeper());
-            }
+        while self.claim(ONE_SEARCHING, |_| true) {
+            unpark(self.sleepers.take_any());
         }
     }
 }

@@ -7,7 +7,7 @@ use super::shared::{Config, Runnable, Scheduler};
 use super::slot::Slot;
 use crate::env::{Parker, Probe};
 use crate::metrics::WorkerCounters;
-use crate::task::Id;
+use crate::task::{Id, Notified};
 use crate::trace::Scribe;
 use crossbeam_utils::CachePadded;
 use heist_deque::{deque, ring};
@@ -100,6 +100,27 @@ impl Running {
 }
 
 impl Own {
+    /// Takes the task out of the slot of a worker that will not take it soon, or never. A thief
+    /// that is at the slot may be after a task that is gone by now; therefore this retries until
+    /// the slot is empty.
+    pub(super) fn rescue_lifo(&self) -> Option<Runnable> {
+        while self.lifo.has_task() {
+            let stolen = self.steal_lifo();
+            if stolen.is_some() {
+                return stolen;
+            }
+            std::thread::yield_now();
+        }
+        None
+    }
+
+    /// Takes the task out of the worker's slot, unless another thread is at it.
+    pub(super) fn steal_lifo(&self) -> Option<Runnable> {
+        let task = self.lifo.rob()?;
+        // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
+        Some(unsafe { Notified::from_ptr(task) })
+    }
+
     /// Whether the worker has been in one poll since it had this tick.
     pub(super) fn is_stuck_since(&self, tick: u32) -> bool {
         tick % 2 == 0 && self.tick.load(Ordering::Relaxed) == tick

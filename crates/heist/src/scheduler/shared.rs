@@ -7,7 +7,7 @@ use super::inject::{Closed, Inject};
 use super::jobs::Inbox;
 use super::producer::producer;
 use super::refused::{Leftovers, one_after_the_other};
-use super::remotes::{Queues, Remote, Remotes};
+use super::remotes::{Queues, Remotes};
 use super::seats::Seat;
 use super::spares::{NoSpares, Spares};
 use super::sysmon::Alarm;
@@ -394,7 +394,7 @@ impl Shared {
             let stolen = std::iter::repeat_with(|| remote.stealer.steal());
             let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
             gathered.extend(queued);
-            gathered.extend(has_barrier.then(|| self.rob_slot(remote)).flatten());
+            gathered.extend(has_barrier.then(|| remote.own.rescue_lifo()).flatten());
         }
         self.leftovers.leave_all(&mut gathered);
     }
@@ -419,20 +419,6 @@ impl Shared {
     /// How many tasks are left that nobody has begun to cancel.
     pub(super) fn left_to_cancel(&self) -> usize {
         self.leftovers.len() + self.waiting.left()
-    }
-
-    /// What is in a worker's slot. A thief that is at it may be after a task that is gone by now; so it is looked at
-    /// until there is none.
-    fn rob_slot(&self, remote: &Remote) -> Option<Runnable> {
-        let slot = &remote.own.lifo;
-        while slot.has_task() {
-            match slot.rob() {
-                // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-                Some(task) => return Some(unsafe { Notified::from_ptr(task) }),
-                None => std::thread::yield_now(),
-            }
-        }
-        None
     }
 
     /// One of those who may leave tasks behind has ended. The last one drops what there is.

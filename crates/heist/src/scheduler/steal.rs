@@ -3,7 +3,6 @@
 use super::jobs::{Job, Origin};
 use super::shared::{Runnable, Shared};
 use crate::env::Rng;
-use crate::task::Notified;
 use crate::trace::{EventKind, PollSource};
 use heist_deque::ring;
 use std::sync::atomic::Ordering;
@@ -60,10 +59,8 @@ impl Search {
                 }
                 let is_stuck = || remote.own.is_stuck_since(self.ticks[victim]);
                 if round == ROUNDS - 1 && is_stuck() {
-                    if let Some(task) = remote.own.lifo.rob() {
+                    if let Some(task) = remote.own.steal_lifo() {
                         shared.stole(index, victim, 1);
-                        // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-                        let task = unsafe { Notified::from_ptr(task) };
                         return Some(Found::Task(task, PollSource::Stolen));
                     }
                 }
@@ -108,10 +105,8 @@ impl Search {
             let remote = &shared.remotes[victim];
             if remote.own.is_stuck_since(tick) {
                 let stolen = remote.stealer.steal_into_counted(ring).success();
-                // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-                let woken =
-                    || remote.own.lifo.rob().map(|task| unsafe { Notified::from_ptr(task) });
-                if let Some((task, count)) = stolen.or_else(|| woken().map(|task| (task, 1))) {
+                let in_slot = || remote.own.steal_lifo().map(|task| (task, 1));
+                if let Some((task, count)) = stolen.or_else(in_slot) {
                     shared.stole(index, victim, count);
                     return Some(task);
                 }

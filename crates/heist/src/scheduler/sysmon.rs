@@ -13,7 +13,6 @@ pub(super) use alarm::Alarm;
 use super::seats::Left;
 use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
-use crate::task::Notified;
 use crate::trace::{self, EventKind};
 use std::time::Duration;
 use watch::Watch;
@@ -297,16 +296,10 @@ impl Scheduler {
         true
     }
 
-    /// What is in the slot of a worker that is stuck goes where others look for it. A thief that is at
-    /// it may be after a task that is gone by now; so it is looked at until it is empty.
+    /// Moves the task in the slot of a stuck worker to where others look for it.
     fn rescue_slot(&self, worker: usize) {
-        let slot = &self.remotes[worker].own.lifo;
-        while slot.has_task() && !self.is_down() {
-            match slot.rob() {
-                // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
-                Some(task) => self.inject(unsafe { Notified::from_ptr(task) }),
-                None => std::thread::yield_now(),
-            }
+        if let Some(task) = self.remotes[worker].own.rescue_lifo() {
+            self.inject(task);
         }
     }
 }

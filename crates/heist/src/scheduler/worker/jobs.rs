@@ -223,7 +223,7 @@ impl Local {
     pub(crate) fn leave_seat_to_wait(&self) -> Option<SeatLeft<'_>> {
         let lends = self.lends_seats() && self.tick.get() % 2 == 0;
         lends.then(|| {
-            self.leave_seat();
+            self.leave_seat_in_poll();
             SeatLeft(self)
         })
     }

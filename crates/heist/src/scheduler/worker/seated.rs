@@ -210,7 +210,8 @@ impl Worker {
             match local.step() {
                 Step::Ran => {}
                 Step::Idle if local.finds_while_waiting() => {}
-                Step::Idle => local.leave_when_idle(),
+                // Its thread may be needed elsewhere, so it does not sleep on the seat.
+                Step::Idle => _ = local.leave_seat(),
                 end => break end,
             }
         };
@@ -243,24 +244,38 @@ impl Local {
         sits
     }
 
-    /// A spare with nothing to do does not sleep where it sits: its thread may be needed.
-    pub(super) fn leave_when_idle(&self) {
+    /// Gives the seat up, between two tasks or in the middle of a poll. The worker may keep it
+    /// because the runtime shuts down, or have lost it before.
+    pub(super) fn leave_seat(&self) -> Left {
         self.empty_slot();
-        let is_seat_borrowed = self.seat().is_borrowed();
-        match self.seat().leave(self.number()) {
+        let was_borrowed = self.seat().is_borrowed();
+        let left = self.seat().leave(self.number());
+        match left {
             Left::Vacant => {
                 self.record_left();
-                let shared = &self.scheduler;
-                shared.leave_reactor(self.seat.get());
-                let was_searching = self.is_searching.take();
-                shared.put_to_sleep(self.seat.get(), was_searching, || shared.has_work());
+                let (shared, seat) = (&self.scheduler, self.seat.get());
+                shared.leave_reactor(seat);
+                shared.put_to_sleep(seat, self.is_searching.take(), || shared.has_work());
             }
             Left::Handed => {
                 self.stop_search();
-                self.handed_over(is_seat_borrowed);
+                self.handed_over(was_borrowed);
             }
-            // It finds out in its next step.
+            // A worker between two tasks finds out in its next step.
             Left::Kept | Left::Lost => {}
+        }
+        left
+    }
+
+    /// Gives the seat up in the middle of a poll, because this thread is going to wait.
+    pub(super) fn leave_seat_in_poll(&self) {
+        if self.is_spare() {
+            // It was called for others, and leaves them.
+            turns::lengthen();
+        }
+        if self.leave_seat() == Left::Kept {
+            // What this thread waits for may be in its own queues, where only sysmon looks now.
+            self.scheduler.alarm.wake();
         }
     }
 
@@ -346,7 +361,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     // What this thread spawns and wakes meanwhile comes from outside.
     local.is_aside.set(true);
     // If that unwinds, because of code of others, who goes on finds its worker.
-    outside(|| local.leave_seat());
+    outside(|| local.leave_seat_in_poll());
     // SAFETY: (W10) null.
     unsafe { here::replace(ptr::null()) };
     let outer = ASIDE.replace(here);
@@ -385,27 +400,6 @@ pub(crate) fn answer_call_aside() -> bool {
 impl Local {
     fn record_left(&self) {
         self.scribe.iter().for_each(|scribe| scribe.leave_seat(self.seat.get() as u16));
-    }
-
-    pub(super) fn leave_seat(&self) {
-        if self.is_spare() {
-            // It was called for others, and leaves them.
-            turns::lengthen();
-        }
-        self.empty_slot();
-        let is_seat_borrowed = self.seat().is_borrowed();
-        match self.seat().leave(self.number()) {
-            Left::Vacant => {
-                self.record_left();
-                let shared = &self.scheduler;
-                shared.leave_reactor(self.seat.get());
-                shared.put_to_sleep(self.seat.get(), false, || shared.has_work());
-            }
-            // What this thread waits for may be in its own queues, where nobody looks any more but sysmon.
-            Left::Kept => self.scheduler.alarm.wake(),
-            Left::Handed => self.handed_over(is_seat_borrowed),
-            Left::Lost => {}
-        }
     }
 }
 

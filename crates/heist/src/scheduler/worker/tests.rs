@@ -184,7 +184,7 @@ impl Stage {
         }
         if player.is_tired.take() {
             match local.is_spare() {
-                true => local.leave_when_idle(),
+                true => _ = local.leave_seat(),
                 false => drop(player.lying.replace(local.lie_down(|| false))),
             }
             return Step::Idle;
