@@ -57,7 +57,7 @@ pub(crate) use jobs::{Header, How, Job, OfScope, Origin, idle_job};
 pub use metrics::WorkerState;
 pub(crate) use refused::one_after_the_other;
 pub use shared::RuntimeFlavor;
-pub(crate) use shared::{Config, Runnable, Scheduler};
+pub(crate) use shared::{Config, Runnable, Scheduler, Staffing};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
     Aside, Driven, Local, Step, Worker, answer_call_aside, deque_here, here, outside, step_aside,

@@ -19,7 +19,7 @@ use crate::env::{Cores, ThreadSpec, companion, turns};
 use crate::metrics::HistogramConfiguration;
 use crate::reactor::timers::Clock;
 use crate::reactor::{self, Reactors};
-use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, blocking};
+use crate::scheduler::{Config, Identity, MAX_WORKERS, Scheduler, Staffing, blocking};
 use crate::stall::StallConfig;
 use crate::trace;
 use crate::tuning::TICK_INTERVAL;
@@ -387,14 +387,14 @@ impl Builder {
     /// [`console`](Self::console) or [`trace`](Self::trace) it also returns an error if the console
     /// cannot listen at its address, or if a trace file could not be written.
     pub fn build(&mut self) -> io::Result<Runtime> {
-        self.build_by(false, |thread| thread.start().map(Some))
+        self.build_by(self.staffing(), |thread| thread.start().map(Some))
     }
 
     /// Builds a runtime whose worker threads are started by `start`. It returns `None` for a thread
     /// that is not the runtime's to join.
     fn build_by(
         &mut self,
-        is_fixed: bool,
+        staffing: Staffing,
         mut start: impl FnMut(WorkerThread) -> io::Result<Option<thread::JoinHandle<()>>>,
     ) -> io::Result<Runtime> {
         // All threads of the runtime inherit the length of the time slice from this one.
@@ -412,7 +412,7 @@ impl Builder {
             threads.cores = Cores::of_this_thread();
         }
         let mut config = self.config(workers, threads.clone());
-        config.is_fixed = is_fixed;
+        config.staffing = staffing;
         config.reactors = self.reactors(&config)?;
         let console = self.console.prepare(&mut config)?;
         config.recorder = super::trace::recorder(self.trace.as_ref(), console.records())?;
@@ -471,6 +471,15 @@ impl Builder {
         Ok(Some(Arc::new(reactors)))
     }
 
+    /// Who goes on when a worker waits, unless the threads are fixed.
+    fn staffing(&self) -> Staffing {
+        match (self.flavor, self.thread_per_core) {
+            (_, true) => Staffing::PerCore,
+            (RuntimeFlavor::MultiThread, false) => Staffing::Lending,
+            (RuntimeFlavor::CurrentThread, false) => Staffing::CallerOnly,
+        }
+    }
+
     fn config(&self, workers: usize, threads: ThreadSpec) -> Config {
         let name = self.name.as_deref().map(Box::from);
         Config {
@@ -481,8 +490,7 @@ impl Builder {
             ticks_per_look: self.event_interval.unwrap_or(TICK_INTERVAL),
             blocking: blocking::Config { limits: self.blocking.clone(), threads },
             poll_times: self.counts_poll_times.then(|| self.poll_times.clone()),
-            thread_per_core: self.thread_per_core,
-            is_fixed: false,
+            staffing: self.staffing(),
             stall: self.stall.clone(),
             console: None,
             tracker: None,

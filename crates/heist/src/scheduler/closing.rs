@@ -80,7 +80,7 @@ impl Shared {
     fn has_jobs_to_share(&self) -> bool {
         let has_any =
             || !self.jobs.is_empty() || self.remotes.active().any(|remote| !remote.jobs.is_empty());
-        self.config.lends_seats() && has_any()
+        self.config.staffing.lends_seats() && has_any()
     }
 
     /// Has one come, unless one is on its way; `false` if no thread can be started. The next look

@@ -173,7 +173,7 @@ impl Shared {
 
     /// Wakes a worker that sleeps until a job has ended.
     pub(crate) fn wake_waiter(&self, worker: usize) {
-        if self.config.is_fixed {
+        if self.config.staffing.is_fixed() {
             // It sleeps on its seat, where a call finds it. A worker that takes no more calls is
             // awake.
             drop(self.call_worker(worker, idle_job()));
@@ -219,7 +219,7 @@ impl Shared {
         if let Some(found) = self.jobs.pop() {
             return Some(found);
         }
-        let count = if self.config.thread_per_core { 0 } else { self.remotes.count() };
+        let count = if self.config.staffing.is_per_core() { 0 } else { self.remotes.count() };
         let victims = (1..count).map(|offset| (thief + offset) % count);
         let steal = |victim| Some((self.steal_job_of(victim)?, Origin::Stolen(victim)));
         victims.filter(|victim| *victim != thief).find_map(steal)

@@ -143,8 +143,11 @@ const MAX_SPARES: usize = 1024;
 impl Remotes {
     /// Of base workers with these queues.
     pub(super) fn new(queues: &[Queues], config: &Config, barrier: Barrier) -> Self {
-        let spares =
-            if config.lends_seats() { config.blocking.limits.threads.min(MAX_SPARES) } else { 0 };
+        let spares = if config.staffing.lends_seats() {
+            config.blocking.limits.threads.min(MAX_SPARES)
+        } else {
+            0
+        };
         let remote = |queues| CachePadded::new(Remote::new(queues, config, barrier, false));
         let base = queues.iter().map(remote);
         Remotes {

@@ -51,6 +51,40 @@ pub enum RuntimeFlavor {
     MultiThread,
 }
 
+/// Who goes on when a worker blocks, is stuck, or waits for a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Staffing {
+    /// A spare worker takes the seat.
+    Lending,
+    /// Nobody: the worker threads are all there are. A worker that waits for a job does other work
+    /// meanwhile.
+    Fixed,
+    /// Nobody: all tasks are pinned, and no worker takes anything from another.
+    PerCore,
+    /// Nobody: the thread in `block_on` is the only worker.
+    CallerOnly,
+}
+
+impl Staffing {
+    /// Whether another worker takes the seat of one that is stuck or steps aside.
+    #[inline]
+    pub(crate) fn lends_seats(self) -> bool {
+        self == Staffing::Lending
+    }
+
+    /// Whether a worker that waits for a job does other work meanwhile.
+    #[inline]
+    pub(crate) fn is_fixed(self) -> bool {
+        self == Staffing::Fixed
+    }
+
+    /// Whether all tasks are pinned.
+    #[inline]
+    pub(crate) fn is_per_core(self) -> bool {
+        self == Staffing::PerCore
+    }
+}
+
 /// What a runtime's builder decides.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
@@ -64,10 +98,7 @@ pub(crate) struct Config {
     pub(crate) blocking: blocking::Config,
     /// How poll times are counted, if they are.
     pub(crate) poll_times: Option<HistogramConfiguration>,
-    /// Whether every task is pinned: nobody takes another's.
-    pub(crate) thread_per_core: bool,
-    /// Whether the workers' threads are all there are: nobody stands in for one that waits.
-    pub(crate) is_fixed: bool,
+    pub(crate) staffing: Staffing,
     pub(crate) stall: StallConfig,
     /// Where the console listens, if there is one.
     pub(crate) console: Option<Address>,
@@ -89,16 +120,10 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Whether a worker that is stuck or steps aside gives its seat to another. Where tasks are all
-    /// pinned no other could run them, and where threads are fixed there is no other.
-    pub(crate) fn lends_seats(&self) -> bool {
-        self.flavor == RuntimeFlavor::MultiThread && !self.thread_per_core && !self.is_fixed
-    }
-
     /// Whether there is anything that sysmon could be needed for.
     pub(crate) fn needs_sysmon(&self) -> bool {
         let is_watched = self.stall.threshold.is_some();
-        self.lends_seats() || is_watched && self.flavor == RuntimeFlavor::MultiThread
+        self.staffing.lends_seats() || is_watched && self.flavor == RuntimeFlavor::MultiThread
     }
 }
 
@@ -218,7 +243,7 @@ impl Scheduler {
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
     #[inline]
     pub(crate) fn submit(&self, task: Runnable) {
-        if self.config.thread_per_core {
+        if self.config.staffing.is_per_core() {
             return self.submit_pinned(task);
         }
         if let Err(task) = worker::try_spawn(self.address(), task) {
@@ -306,7 +331,7 @@ impl Shared {
     /// A worker that counted as searching does not search any more. The last one has another begin
     /// (I2).
     pub(super) fn stop_search(&self) {
-        if self.config.thread_per_core {
+        if self.config.staffing.is_per_core() {
             self.idle.stop_search_alone();
         } else if let Some(seat) = self.idle.stop_search() {
             self.wake_seat(seat);
@@ -315,7 +340,7 @@ impl Shared {
 
     /// Whether there is anything that a worker could take, or has to do.
     pub(super) fn has_work(&self) -> bool {
-        let can_steal = !self.config.thread_per_core;
+        let can_steal = !self.config.staffing.is_per_core();
         self.has_work_but_in_deques()
             || can_steal && self.remotes.active().any(|remote| !remote.jobs.is_empty())
     }

@@ -257,7 +257,7 @@ impl Sysmon {
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
         // An idle seat is enough, but for the home worker, who waits for this one: the idle protocol
         // sees to it that it is woken.
-        let is_wanted = shared.config.lends_seats()
+        let is_wanted = shared.config.staffing.lends_seats()
             && (is_recalled || !shared.idle.is_any_idle())
             && (is_blocked || is_over && does_nobody_take());
         // Before the seat is lent: what waits is gone at once then.

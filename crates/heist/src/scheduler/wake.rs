@@ -45,7 +45,7 @@ impl Shared {
     /// For [`Idle::sleep`](super::idle::Idle::sleep).
     pub(super) fn ring_bells(&self) -> bool {
         // Also of spares that rest: they may be called back.
-        !self.config.thread_per_core
+        !self.config.staffing.is_per_core()
             && self.remotes.all().filter(|remote| remote.jobs.ring()).count() > 0
     }
 

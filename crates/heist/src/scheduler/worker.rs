@@ -267,7 +267,7 @@ impl Local {
     /// Whether all that is spawned here is pinned here.
     #[inline]
     fn keeps_all(&self) -> bool {
-        self.scheduler.config.thread_per_core
+        self.scheduler.config.staffing.is_per_core()
     }
 
     /// Steps until there is no more to do here: it has lost its seat, or the runtime goes down.
@@ -467,7 +467,7 @@ impl Local {
 
     /// Looks at the others, if not enough others do that already.
     fn search(&self) -> Option<Found> {
-        if self.scheduler.config.thread_per_core {
+        if self.scheduler.config.staffing.is_per_core() {
             return None;
         }
         if !self.is_searching.get() {

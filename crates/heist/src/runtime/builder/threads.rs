@@ -4,7 +4,7 @@ use super::Builder;
 use crate::env::ThreadSpec;
 use crate::runtime::context::{self, Polling};
 use crate::runtime::{Handle, Runtime, RuntimeFlavor};
-use crate::scheduler::{Worker, with_here};
+use crate::scheduler::{Staffing, Worker, with_here};
 use std::fmt;
 use std::io;
 use std::thread;
@@ -54,7 +54,7 @@ impl Builder {
              Builder::new_multi_thread without thread_per_core"
         );
         self.stall.threshold = None;
-        let mut runtime = self.build_by(true, |thread| start(thread).map(|()| None))?;
+        let mut runtime = self.build_by(Staffing::Fixed, |thread| start(thread).map(|()| None))?;
         runtime.waits = false;
         Ok(runtime)
     }

@@ -142,13 +142,13 @@ impl Local {
     /// Whether somebody comes in the place of a worker of this runtime that waits.
     #[inline]
     pub(crate) fn lends_seats(&self) -> bool {
-        self.scheduler.config.lends_seats()
+        self.scheduler.config.staffing.lends_seats()
     }
 
     /// Whether nobody stands in for a worker of this runtime that waits.
     #[inline]
     pub(crate) fn is_fixed(&self) -> bool {
-        self.scheduler.config.is_fixed
+        self.scheduler.config.staffing.is_fixed()
     }
 
     #[inline]
@@ -309,7 +309,7 @@ impl Local {
     }
 
     fn step_job_of(&self, victim: usize) -> bool {
-        let may_steal = self.takes_jobs() && !self.scheduler.config.thread_per_core;
+        let may_steal = self.takes_jobs() && !self.scheduler.config.staffing.is_per_core();
         if !may_steal || self.scheduler.remotes[victim].jobs.is_empty() {
             return false;
         }
@@ -343,7 +343,7 @@ impl Local {
     /// all the time, and not taken back and offered again in between; that would cost more than a small job
     /// does. Who waits for something has to look after each.
     fn next_in_run(&self, first: Origin) -> Option<(Job, Origin)> {
-        let is_offered = self.scheduler.config.lends_seats();
+        let is_offered = self.scheduler.config.staffing.lends_seats();
         if self.jobs.is_waiting.get() || !is_offered && !self.is_fixed() {
             return None;
         }
@@ -371,7 +371,7 @@ impl Local {
 
     /// While it is at a job its seat can be had for tasks; at once if some wait (F3).
     fn offer_seat(&self) {
-        if !self.scheduler.config.lends_seats() || !self.seat().begin_job(self.number()) {
+        if !self.scheduler.config.staffing.lends_seats() || !self.seat().begin_job(self.number()) {
             return;
         }
         self.empty_slot();

@@ -147,7 +147,7 @@ impl Local {
 
     /// Takes what waits behind a poll that does not end.
     fn help_a_neighbour(&self) {
-        if self.scheduler.config.thread_per_core {
+        if self.scheduler.config.staffing.is_per_core() {
             return;
         }
         let core = &mut *self.core.borrow_mut();

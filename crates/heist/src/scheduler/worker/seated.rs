@@ -351,7 +351,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
         // Others go on without it, and take what it has.
         return Ok(None);
     }
-    if !local.scheduler.config.lends_seats() {
+    if !local.scheduler.config.staffing.lends_seats() {
         return Err(Alone);
     }
     if local.tick.get() % 2 == 1 {

@@ -12,7 +12,7 @@ mod sleeps;
 use super::*;
 use crate::scheduler::blocking::{self, Limits, NoThread};
 use crate::scheduler::seats::Back;
-use crate::scheduler::shared::{Config, RuntimeFlavor};
+use crate::scheduler::shared::{Config, RuntimeFlavor, Staffing};
 use crate::scheduler::{Id, Identity};
 use crate::task::{self, JoinHandle};
 use std::panic::Location;
@@ -55,8 +55,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         ticks_per_look: 1,
         blocking,
         poll_times: None,
-        thread_per_core: false,
-        is_fixed: false,
+        staffing: Staffing::Lending,
         stall: crate::stall::StallConfig::default(),
         console: None,
         tracker: None,
