@@ -138,25 +138,6 @@ fn f3_spares_at_their_limit() {
     rt.block_on(async { (blocks.await.unwrap(), ends_it.await.unwrap()) });
 }
 
-/// F3: the lender has done with its job, and the borrower is in a task that waits for the next job.
-#[test]
-fn f3_a_lender_goes_on_to_the_next_job() {
-    let (rt, end, in_task, has_run) =
-        (unwatched(1), Flag::default(), Flag::default(), Flag::default());
-    let job = burn(&rt, &end);
-    let (in_task_there, has_run_there) = (in_task.clone(), has_run.clone());
-    let waits = rt.spawn(async move {
-        in_task_there.set();
-        has_run_there.wait();
-    });
-    in_task.wait();
-    let next = rt.handle().spawn_job(move || has_run.set());
-    end.set();
-    job.wait().unwrap();
-    next.wait().unwrap();
-    rt.block_on(waits).unwrap();
-}
-
 /// F3: what is pinned to a lender comes before the next job, which waits for it.
 #[test]
 fn f3_a_lender_with_a_pinned_task() {
