@@ -76,8 +76,8 @@ mod tests {
     use std::time::Duration;
 
     /// Waits for something that is over after this many checks, which are 100 ns apart. Returns
-    /// whether it came while the thread was awake, and the number of checks. (After a pause there is
-    /// one more.)
+    /// whether it came while the thread was awake, and the number of checks; after a pause there
+    /// is one more.
     fn wait(clock: &StoppedClock, backoff: &Backoff, checks: u32) -> (bool, u32) {
         let checked = Cell::new(0);
         let has_come = backoff.wait(|| {

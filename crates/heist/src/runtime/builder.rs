@@ -471,7 +471,7 @@ impl Builder {
         Ok(Some(Arc::new(reactors)))
     }
 
-    /// Who goes on when a worker waits, unless the threads are fixed.
+    /// What replaces a worker that waits, unless the threads are fixed.
     fn staffing(&self) -> Staffing {
         match (self.flavor, self.thread_per_core) {
             (_, true) => Staffing::PerCore,

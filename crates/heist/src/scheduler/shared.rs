@@ -51,17 +51,17 @@ pub enum RuntimeFlavor {
     MultiThread,
 }
 
-/// Who goes on when a worker blocks, is stuck, or waits for a job.
+/// What replaces a worker that blocks, is stuck, or waits for a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Staffing {
     /// A spare worker takes the seat.
     Lending,
-    /// Nobody: the worker threads are all there are. A worker that waits for a job does other work
+    /// Nothing: the worker threads are all there are. A worker that waits for a job does other work
     /// meanwhile.
     Fixed,
-    /// Nobody: all tasks are pinned, and no worker takes anything from another.
+    /// Nothing: all tasks are pinned, and no worker takes anything from another.
     PerCore,
-    /// Nobody: the thread in `block_on` is the only worker.
+    /// Nothing: the thread in `block_on` is the only worker.
     CallerOnly,
 }
 
