@@ -82,6 +82,6 @@ mod loom_tests;
 mod wrap_tests;
 
 #[doc(hidden)]
-pub use internal::{Hand, Mark, Pushed};
+pub use internal::{Mark, OwnerPtr, Pushed};
 pub use owner::Owner;
 pub use stealer::Stealer;

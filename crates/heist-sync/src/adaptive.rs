@@ -27,6 +27,8 @@ use std::time::Instant;
 ///
 /// Under loom the state is always even, so a model checks the protocol and not the change of state.
 ///
+/// # Examples
+///
 /// ```
 /// use heist_sync::AdaptiveBarrier;
 /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -57,7 +59,9 @@ pub struct AdaptiveBarrier {
 }
 
 impl AdaptiveBarrier {
-    /// A barrier of the best kind that this process can use.
+    /// Returns a barrier of the best kind that this process can use.
+    ///
+    /// # Examples
     ///
     /// ```
     /// let barrier = heist_sync::AdaptiveBarrier::detect();
@@ -67,8 +71,10 @@ impl AdaptiveBarrier {
         Self::new(Barrier::detect())
     }
 
-    /// A barrier of this kind: uneven at first, or always even if `barrier` is a fence on both
-    /// sides.
+    /// Creates a barrier of this kind: uneven at first, or always even if `barrier` is a fence on
+    /// both sides.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use heist_sync::{AdaptiveBarrier, Barrier};
@@ -122,12 +128,27 @@ impl AdaptiveBarrier {
 
     /// The rare side against a frequent side that only runs [`Barrier::light`]: a kernel call in
     /// either state. Returns `false` as [`heavy`](Self::heavy) does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(heist_sync::AdaptiveBarrier::detect().heavy_for_light());
+    /// ```
     #[must_use = "without the barrier nothing is ordered"]
     pub fn heavy_for_light(&self) -> bool {
         if self.is_always_even() { self.barrier.heavy() } else { self.call() }
     }
 
-    /// Whether [`heavy`](Self::heavy) is a fence now, not a kernel call.
+    /// Returns whether [`heavy`](Self::heavy) is a fence now, not a kernel call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AdaptiveBarrier, Barrier};
+    ///
+    /// let barrier = AdaptiveBarrier::detect();
+    /// assert_eq!(barrier.is_even(), Barrier::detect() == Barrier::Fence);
+    /// ```
     pub fn is_even(&self) -> bool {
         // Relaxed: the answer may be outdated whatever the ordering.
         self.rare_fences.load(Ordering::Relaxed)
@@ -135,6 +156,16 @@ impl AdaptiveBarrier {
 
     /// Returns to the uneven state if the rare side has been quiet for a while. The frequent side
     /// calls this now and then; otherwise only the next [`heavy`](Self::heavy) changes the state.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AdaptiveBarrier, Barrier};
+    ///
+    /// let barrier = AdaptiveBarrier::new(Barrier::Fence);
+    /// barrier.settle();
+    /// assert!(barrier.is_even(), "there is no other state");
+    /// ```
     pub fn settle(&self) {
         if self.is_even() && !self.is_always_even() && self.budget.is_settled(self.budget.now()) {
             self.set_even(false);

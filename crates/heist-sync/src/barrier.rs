@@ -56,6 +56,21 @@ impl Barrier {
 
     /// The frequent side if the rare side is known to call the kernel: keeps the compiler from
     /// moving the load before the store.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AtomicBool, Barrier, Ordering};
+    ///
+    /// let (busy, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    /// let barrier = Barrier::detect();
+    /// busy.store(true, Ordering::Relaxed);
+    /// match barrier {
+    ///     Barrier::Process => Barrier::hold_compiler(),
+    ///     Barrier::Fence => barrier.light(),
+    /// }
+    /// assert!(!done.load(Ordering::Relaxed));
+    /// ```
     #[inline(always)]
     pub fn hold_compiler() {
         compiler_fence(Ordering::SeqCst);

@@ -31,7 +31,7 @@ std::thread_local! {
 }
 
 impl Canary {
-    /// Creates a canary. Its name must be unique.
+    /// Creates a canary. Its name is unique in its crate.
     pub const fn new(name: &'static str) -> Self {
         Canary(name)
     }

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 /// A pointer to what an owner's push and pop need, to be kept where it is found faster than the
 /// owner is.
 #[doc(hidden)]
-pub struct Hand<T>(NonNull<OwnerSide<T>>);
+pub struct OwnerPtr<T>(NonNull<OwnerSide<T>>);
 
 /// The result of a push on the fast path.
 #[doc(hidden)]
@@ -19,11 +19,11 @@ pub struct Hand<T>(NonNull<OwnerSide<T>>);
 #[must_use = "the push may have to be completed"]
 pub enum Pushed<T> {
     /// The item was pushed.
-    Calmly,
-    /// The item was pushed, and the caller must [attend](Owner::attend) to a flag.
-    Noted,
+    Done,
+    /// The item was pushed, and a flag is set: the caller must call [`Owner::finish_push`].
+    Flagged,
     /// There is no room: the caller must [push](Owner::push) the item through the owner.
-    Not(T),
+    Full(T),
 }
 
 /// The end of a deque at some moment.
@@ -46,15 +46,15 @@ impl Mark {
     }
 }
 
-impl<T> Clone for Hand<T> {
+impl<T> Clone for OwnerPtr<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Hand<T> {}
+impl<T> Copy for OwnerPtr<T> {}
 
-impl<T> Hand<T> {
+impl<T> OwnerPtr<T> {
     /// As [`Owner::mark`].
     ///
     /// # Safety
@@ -65,16 +65,16 @@ impl<T> Hand<T> {
         Mark(unsafe { self.0.as_ref() }.bottom())
     }
 
-    /// As [`Owner::push_lazily`].
+    /// As [`Owner::push_fast`].
     ///
     /// # Safety
     /// As for [`mark`](Self::mark), and `mark` is what that would return now.
     #[inline(always)]
-    pub unsafe fn push_lazily(self, Mark(bottom): Mark, item: T) -> Pushed<T> {
+    pub unsafe fn push_fast(self, Mark(bottom): Mark, item: T) -> Pushed<T> {
         // SAFETY: (Q2) the owner keeps it alive, as the caller promises.
         let own = unsafe { self.0.as_ref() };
         if bottom == own.limit() {
-            return Pushed::Not(item);
+            return Pushed::Full(item);
         }
         let buffer: Buffer<T> = own.buffer();
         // SAFETY: (Q2) the owner keeps the buffer alive.
@@ -83,7 +83,7 @@ impl<T> Hand<T> {
         unsafe { slot.put(item) };
         own.set_bottom(bottom + 1);
         Barrier::hold_compiler();
-        if own.threshold.is_at_most(bottom) { Pushed::Calmly } else { Pushed::Noted }
+        if own.threshold.is_at_most(bottom) { Pushed::Done } else { Pushed::Flagged }
     }
 
     /// As [`Owner::take_back`].
@@ -107,23 +107,23 @@ impl<T> Hand<T> {
 #[doc(hidden)]
 impl<T> Owner<T> {
     /// A pointer to what a push needs.
-    pub fn hand(&self) -> Hand<T> {
-        Hand(NonNull::from(&self.shared.own))
+    pub fn owner_ptr(&self) -> OwnerPtr<T> {
+        OwnerPtr(NonNull::from(&self.shared.own))
     }
 
     /// The fast path of [`push`](Self::push), which calls no function. The caller completes the
     /// push as the result says.
     #[inline(always)]
-    pub fn push_lazily(&mut self, item: T) -> Pushed<T> {
+    pub fn push_fast(&mut self, item: T) -> Pushed<T> {
         let mark = self.mark();
         // SAFETY: (Q2) the exclusive borrow proves that this is the owner.
-        unsafe { self.hand().push_lazily(mark, item) }
+        unsafe { self.owner_ptr().push_fast(mark, item) }
     }
 
-    /// Completes a push after which a flag was seen: makes items public if a thief has asked.
+    /// Completes a push that saw a flag: makes items public if a thief has asked.
     /// Returns whether the bell rings or the owner was nudged.
     #[cold]
-    pub fn attend(&mut self) -> bool {
+    pub fn finish_push(&mut self) -> bool {
         if self.shared.own.threshold.is_asked() {
             self.publish_half();
         }
@@ -142,7 +142,7 @@ impl<T> Owner<T> {
     }
 
     /// Silences the bell and forgets nudges. The caller must order what it reads afterwards.
-    pub fn hush(&self) {
+    pub fn silence(&self) {
         self.shared.own.threshold.silence();
     }
 
@@ -153,7 +153,7 @@ impl<T> Owner<T> {
     #[inline(always)]
     pub fn take_back(&mut self, mark: Mark) -> bool {
         // SAFETY: (Q2) the exclusive borrow proves that this is the owner.
-        unsafe { self.hand().take_back(mark) }
+        unsafe { self.owner_ptr().take_back(mark) }
     }
 
     /// The current end of the deque, where the next item will be.
@@ -201,7 +201,7 @@ impl<T> Stealer<T> {
     }
 
     /// Rings the deque's bell, so that the owner's next push says so. It rings until the owner
-    /// [silences](Owner::hush) it. Returns whether it was silent.
+    /// [silences](Owner::silence) it. Returns whether it was silent.
     ///
     /// A thread that rings the bell, then runs the heavy side of the barrier that
     /// [`Barrier::detect`] returns, and then finds the deque empty, is heard by the next push. A

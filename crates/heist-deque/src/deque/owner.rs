@@ -149,10 +149,10 @@ impl<T> Owner<T> {
     /// Panics if the deque holds 2³⁰ items.
     #[inline]
     pub fn push(&mut self, item: T) {
-        match self.push_lazily(item) {
-            Pushed::Calmly => {}
-            Pushed::Noted => _ = self.attend(),
-            Pushed::Not(item) => self.push_to_full(item),
+        match self.push_fast(item) {
+            Pushed::Done => {}
+            Pushed::Flagged => _ = self.finish_push(),
+            Pushed::Full(item) => self.push_to_full(item),
         }
     }
 

@@ -77,20 +77,20 @@ fn a_bell_is_heard_and_a_nudge_is_none() {
         let mut owner = empty(start, 4);
         let stealer = owner.stealer();
         owner.push(0);
-        assert!(!owner.attend(), "the bell is silent");
+        assert!(!owner.finish_push(), "the bell is silent");
         stealer.nudge();
-        assert!(matches!(owner.push_lazily(1), Pushed::Noted) && owner.attend());
+        assert!(matches!(owner.push_fast(1), Pushed::Flagged) && owner.finish_push());
         assert!(stealer.ring() && !stealer.ring(), "it was silent before the first ring");
-        assert!(matches!(owner.push_lazily(2), Pushed::Noted) && owner.attend());
-        owner.hush();
-        assert!(!owner.attend() && owner.ring());
-        owner.hush();
+        assert!(matches!(owner.push_fast(2), Pushed::Flagged) && owner.finish_push());
+        owner.silence();
+        assert!(!owner.finish_push() && owner.ring());
+        owner.silence();
         assert_eq!(owner.pop(), Some(2), "pops ignore the bell");
         // If the owner has to run a fence, a push is never done on the fast path.
-        let is_calm = matches!(owner.push_lazily(2), Pushed::Calmly);
-        assert_eq!(is_calm, start % 2 == 0 && Barrier::detect() == Barrier::Process);
+        let is_done = matches!(owner.push_fast(2), Pushed::Done);
+        assert_eq!(is_done, start % 2 == 0 && Barrier::detect() == Barrier::Process);
         owner.push(3);
-        assert!(matches!(owner.push_lazily(4), Pushed::Not(4)), "there is no room");
+        assert!(matches!(owner.push_fast(4), Pushed::Full(4)), "there is no room");
         assert_eq!(owner.len(), 4);
     }
 }

@@ -6,7 +6,7 @@ use heist_deque::deque::{self, Mark, Pushed};
 /// The deque of this thread's worker, as a join uses it: one pointer, which is null on a thread
 /// without a worker, so that a join need not load the worker first.
 #[derive(Clone, Copy)]
-pub(super) struct DequeView(Option<deque::Hand<Job>>);
+pub(super) struct DequeView(Option<deque::OwnerPtr<Job>>);
 
 impl DequeView {
     /// The deque of this thread's worker. On a thread without a worker, or if the worker has
@@ -19,7 +19,7 @@ impl DequeView {
     /// The deque of this worker.
     #[inline(always)]
     pub(super) fn of(local: &Local) -> Self {
-        DequeView(Some(local.deque_hand()))
+        DequeView(Some(local.deque_ptr()))
     }
 
     /// Where the next job will be.
@@ -31,7 +31,7 @@ impl DequeView {
         match self.0 {
             // SAFETY: (W10) the worker is alive and used by its own thread alone, and no two uses
             // of its deque overlap.
-            Some(hand) => unsafe { hand.mark() },
+            Some(deque) => unsafe { deque.mark() },
             // Nothing is pushed there, so nothing looks for it.
             None => Mark::at(0),
         }
@@ -46,8 +46,8 @@ impl DequeView {
     pub(super) unsafe fn push(self, mark: Mark, job: Job) -> Pushed<Job> {
         match self.0 {
             // SAFETY: (W10) as in mark().
-            Some(hand) => unsafe { hand.push_lazily(mark, job) },
-            None => Pushed::Not(job),
+            Some(deque) => unsafe { deque.push_fast(mark, job) },
+            None => Pushed::Full(job),
         }
     }
 
@@ -60,9 +60,9 @@ impl DequeView {
     pub(super) unsafe fn take_back(self, mark: Mark) -> bool {
         debug_assert!(self.0.is_some());
         // SAFETY: (W10) there is a worker, as the caller promises.
-        let hand = unsafe { self.0.unwrap_unchecked() };
+        let deque = unsafe { self.0.unwrap_unchecked() };
         // SAFETY: (W10) as in mark().
-        unsafe { hand.take_back(mark) }
+        unsafe { deque.take_back(mark) }
     }
 }
 

@@ -170,7 +170,7 @@ where
     // From here on others can take it (J5).
     // SAFETY: (W10) passed on to the caller; the mark is of just now.
     match unsafe { deque.push(mark, job) } {
-        Pushed::Calmly => join_pushed(deque, &b, a, has_moved),
+        Pushed::Done => join_pushed(deque, &b, a, has_moved),
         pushed => join_noted(a, &b, pushed, has_moved),
     }
 }
@@ -197,7 +197,7 @@ where
             true
         }
         (None, pushed) => {
-            debug_assert!(matches!(pushed, Pushed::Not(_)), "without a worker nothing is pushed");
+            debug_assert!(matches!(pushed, Pushed::Full(_)), "without a worker nothing is pushed");
             false
         }
     });

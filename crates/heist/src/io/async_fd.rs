@@ -66,7 +66,7 @@ struct Lender<T>(T);
 
 impl<T: AsRawFd> AsFd for Lender<T> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: (type) callers of register() promise that the descriptor stays open and the same.
+        // SAFETY: (FFI) callers of register() promise that the descriptor stays open and the same.
         unsafe { BorrowedFd::borrow_raw(self.0.as_raw_fd()) }
     }
 }

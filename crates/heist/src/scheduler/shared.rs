@@ -567,7 +567,7 @@ impl Schedule for Scheduler {
     }
 
     unsafe fn schedule(home: *const Home, task: Runnable) {
-        // SAFETY: (T4) the task has not been handed on yet.
+        // SAFETY: (T10) `home` is in the task, which has not been handed on yet.
         let Home { shared, place } = unsafe { &*home };
         let worker = place.worker();
         // A worker goes on with a reference of its own; others need one.

@@ -268,7 +268,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 
     unsafe fn run(header: NonNull<Header>, scheduler: NonNull<()>) -> Ran<()> {
-        // SAFETY: (T2) the vtable belongs to this type.
+        // SAFETY: (T10) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         // SAFETY: (type) RawTask::run passes a reference to the S of this task.
         let scheduler = unsafe { scheduler.cast::<S>().as_ref() };
@@ -410,7 +410,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 
     /// Cancels a task that counts as running on this thread, and gives up the caller's reference.
     unsafe fn cancel_held(header: NonNull<Header>, why: JoinError) {
-        // SAFETY: (T6) the vtable belongs to this type.
+        // SAFETY: (T10) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         cell.cancel(why);
         let references = cell.complete();
@@ -418,14 +418,14 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 
     unsafe fn schedule(header: NonNull<Header>) {
-        // SAFETY: (T4) the vtable belongs to this type.
+        // SAFETY: (T10) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
         // SAFETY: (T4) home was set before the task became idle, which the caller has acquired.
         let home = cell.home.with(|home| unsafe { (*home).as_ref() }.map(|home| &raw const *home));
         let home = home.expect("a task that waits has a home");
         // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
         let task = unsafe { super::Notified::from_raw(RawTask(header)) };
-        // SAFETY: (T4) in a task that is alive as long as it is in no queue.
+        // SAFETY: (T10) `home` is in the task, which is alive as long as it is in no queue.
         unsafe { S::schedule(home, task) };
     }
 

@@ -254,7 +254,7 @@ impl Schedule for LocalScheduler {
     }
 
     unsafe fn schedule(home: *const Self::Home, task: Notified<LocalScheduler>) {
-        // SAFETY: (T4) the task has not been handed on yet.
+        // SAFETY: (T10) `home` is in the task, which has not been handed on yet.
         let (scheduler, _) = unsafe { &*home }.clone();
         scheduler.push(task);
     }

@@ -9,7 +9,7 @@ use std::ptr;
 thread_local! {
     static LOCAL: Cell<*const Local> = const { Cell::new(ptr::null()) };
     /// That worker's deque, if there is a worker: what a join needs, without a load of the worker.
-    static DEQUE: Cell<Option<deque::Hand<Job>>> = const { Cell::new(None) };
+    static DEQUE: Cell<Option<deque::OwnerPtr<Job>>> = const { Cell::new(None) };
 }
 
 /// Its address, or null.
@@ -24,7 +24,7 @@ pub(super) fn address() -> *const Local {
 /// Null, or of a worker that lives, and stays where it is, until something else is set.
 pub(super) unsafe fn replace(local: *const Local) -> *const Local {
     // SAFETY: (W10) alive, as the caller promises.
-    let deque = unsafe { local.as_ref() }.map(Local::deque_hand);
+    let deque = unsafe { local.as_ref() }.map(Local::deque_ptr);
     let _ = DEQUE.try_with(|here| here.set(deque));
     LOCAL.try_with(|here| here.replace(local)).unwrap_or(ptr::null())
 }
@@ -51,6 +51,6 @@ pub(crate) unsafe fn here<'a>() -> &'a Local {
 /// The deque of this thread's worker. Returns `None` if the thread has none, or if that worker has
 /// stepped aside.
 #[inline(always)]
-pub(crate) fn deque_here() -> Option<deque::Hand<Job>> {
+pub(crate) fn deque_here() -> Option<deque::OwnerPtr<Job>> {
     DEQUE.try_with(Cell::get).unwrap_or(None)
 }

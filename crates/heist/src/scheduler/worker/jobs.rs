@@ -59,17 +59,17 @@ impl Jobs {
 impl Local {
     /// A pointer to its deque, for joins.
     #[inline(always)]
-    pub(crate) fn deque_hand(&self) -> deque::Hand<Job> {
+    pub(crate) fn deque_ptr(&self) -> deque::OwnerPtr<Job> {
         // SAFETY: (W10) used by its own thread alone, and borrowed exclusively by with_deque()
         // only, which does not call this.
-        unsafe { &*self.jobs.deque.get() }.hand()
+        unsafe { &*self.jobs.deque.get() }.owner_ptr()
     }
 
     /// Offers a job to everybody: the newest of this worker's.
     #[inline(always)]
     pub(crate) fn push_job(&self, job: Job) {
-        match self.with_deque(|deque| deque.push_lazily(job)) {
-            Pushed::Calmly => {}
+        match self.with_deque(|deque| deque.push_fast(job)) {
+            Pushed::Done => {}
             pushed => self.mind_pushed(pushed),
         }
     }
@@ -79,9 +79,9 @@ impl Local {
     #[inline(never)]
     pub(crate) fn mind_pushed(&self, pushed: Pushed<Job>) {
         match pushed {
-            Pushed::Calmly => return,
-            Pushed::Noted => {}
-            Pushed::Not(job) => self.with_deque(|deque| deque.push(job)),
+            Pushed::Done => return,
+            Pushed::Flagged => {}
+            Pushed::Full(job) => self.with_deque(|deque| deque.push(job)),
         }
         self.attend_jobs();
     }
@@ -94,12 +94,12 @@ impl Local {
                 // To forget a nudge costs nobody a call.
                 let pays = !deque.rings() || self.does_silence_pay();
                 if pays {
-                    deque.hush();
+                    deque.silence();
                 }
                 pays
             };
             let idle = &self.scheduler.idle;
-            deque.attend() && idle.is_rung_for(|| hush(deque), || _ = deque.ring())
+            deque.finish_push() && idle.is_rung_for(|| hush(deque), || _ = deque.ring())
         });
         if is_rung {
             self.with_deque(deque::Owner::share);

@@ -84,7 +84,7 @@ impl<F: Future, S: Schedule> DetailedCell<F, S> {
     }
 
     unsafe fn schedule(header: NonNull<Header>) {
-        // SAFETY: (T4) the vtable belongs to this type; the task is in no queue yet, so it is
+        // SAFETY: (T10) the vtable belongs to this type; the task is in no queue yet, so it is
         // alive.
         let tracked = unsafe { Self::details(header) }.tracked.as_ref();
         tracked.iter().for_each(|tracked| tracked.woken());

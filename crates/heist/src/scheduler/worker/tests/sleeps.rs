@@ -39,7 +39,7 @@ fn a_nudge_is_forgotten_at_once() {
     joins(&stage, 1000);
     stage.remote(0).jobs.nudge();
     let local = &stage.players[0].worker.local;
-    let is_rung = || local.with_deque(|deque| deque.attend());
+    let is_rung = || local.with_deque(|deque| deque.finish_push());
     assert!(is_rung());
     joins(&stage, 1);
     assert!(!is_rung());
