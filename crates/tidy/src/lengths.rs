@@ -1,9 +1,5 @@
 //! Files and functions stay short enough to be read in one go.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-
 use crate::Finding;
 use crate::rust::RustFile;
 use crate::tree::Tree;
@@ -70,13 +66,14 @@ fn parts(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Part> {
         let lines = file.text.lines().count();
         let (path, limit) = (file.path.to_owned(), file_limit(&file));
         parts.push(Part { path, line: 1, name: "file".into(), lines, limit });
-        match file.syntax() {
-            Ok(syntax) => Functions { path: file.path, parts: &mut parts }.visit_file(&syntax),
-            Err(error) => {
-                let what = format!("this does not parse: {error}");
-                let line = error.span().start().line;
-                findings.push(Finding::new(file.path, line, what, "make it compile"));
-            }
+        for function in &file.outline.functions {
+            let (line, lines) = (*function.lines.start(), function.lines.clone().count());
+            let (path, name) = (file.path.to_owned(), function.name.clone());
+            parts.push(Part { path, line, name, lines, limit: FUNCTION });
+        }
+        if let Some(line) = file.outline.unbalanced {
+            let what = "a bracket does not fit";
+            findings.push(Finding::new(file.path, line, what, "make it compile"));
         }
     }
     parts
@@ -84,76 +81,6 @@ fn parts(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Part> {
 
 fn file_limit(file: &RustFile<'_>) -> usize {
     if file.path.contains("/examples/") { EXAMPLE } else { FILE }
-}
-
-/// Collects the functions of a file, from the signature to the closing brace.
-struct Functions<'p> {
-    path: &'p str,
-    parts: &'p mut Vec<Part>,
-}
-
-impl Functions<'_> {
-    fn add(&mut self, name: String, start: proc_macro2::Span, end: proc_macro2::Span) {
-        let (line, last) = (start.start().line, end.end().line);
-        let path = self.path.to_owned();
-        self.parts.push(Part { path, line, name, lines: last + 1 - line, limit: FUNCTION });
-    }
-
-    /// Functions within a macro's braces: those of `macro_rules!`, and of macros such as
-    /// `proptest!` whose functions are not quite Rust.
-    fn add_tokens(&mut self, tokens: TokenStream) {
-        let mut open: Option<(String, proc_macro2::Span)> = None;
-        let mut after_fn = None;
-        for token in tokens {
-            match token {
-                TokenTree::Ident(word) if word == "fn" => after_fn = Some(word.span()),
-                TokenTree::Ident(name) => {
-                    if let Some(start) = after_fn.take() {
-                        open = Some((name.to_string(), start));
-                    }
-                }
-                // A name in `macro_rules!`: the dollar is no name, the next word is.
-                TokenTree::Punct(dollar) if dollar.as_char() == '$' => {}
-                TokenTree::Punct(end) if end.as_char() == ';' => (open, after_fn) = (None, None),
-                TokenTree::Group(group) => {
-                    after_fn = None;
-                    if group.delimiter() == Delimiter::Brace {
-                        if let Some((name, start)) = open.take() {
-                            self.add(name, start, group.span());
-                        }
-                    }
-                    self.add_tokens(group.stream());
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Functions<'_> {
-    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
-        let sig = &function.sig;
-        self.add(sig.ident.to_string(), sig.span(), function.block.span());
-        visit::visit_item_fn(self, function);
-    }
-
-    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
-        let sig = &function.sig;
-        self.add(sig.ident.to_string(), sig.span(), function.block.span());
-        visit::visit_impl_item_fn(self, function);
-    }
-
-    fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
-        if let Some(block) = &function.default {
-            let sig = &function.sig;
-            self.add(sig.ident.to_string(), sig.span(), block.span());
-        }
-        visit::visit_trait_item_fn(self, function);
-    }
-
-    fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        self.add_tokens(call.tokens.clone());
-    }
 }
 
 #[cfg(test)]
@@ -225,8 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_parse_is_found() {
+    fn brackets_that_do_not_fit_are_found() {
         let findings = found("crates/a/src/b.rs", "\nfn (", &[]);
-        assert!(findings.len() == 1 && findings[0].contains("does not parse"), "{findings:?}");
+        assert!(findings.len() == 1 && findings[0].contains("does not fit"), "{findings:?}");
     }
 }

@@ -20,9 +20,9 @@
 //! | [`tuning`] | docs/tuning.md has all of them |
 //!
 //! The other modules read: [`tree`] the files, [`rust`] one Rust file, [`mask`] what is code
-//! and what is comment in it, [`prose`] the paragraphs of comments and pages, [`ids`] the ids of
-//! invariants, [`table`] INVARIANTS.md, [`markdown`] a Markdown file. [`allowed`] has the lists of
-//! what the younger rules still forgive.
+//! and what is comment in it, [`outline`] its functions and its test code, [`prose`] the
+//! paragraphs of comments and pages, [`ids`] the ids of invariants, [`table`] INVARIANTS.md,
+//! [`markdown`] a Markdown file. [`allowed`] has the lists of what the younger rules still forgive.
 
 pub mod allowed;
 pub mod columns;
@@ -38,6 +38,7 @@ pub mod links;
 pub mod markdown;
 pub mod mask;
 pub mod orderings;
+pub mod outline;
 pub mod prose;
 pub mod rust;
 pub mod safety;

@@ -148,7 +148,8 @@ fn raw_string(rest: &[u8], prefix: usize, hashes: usize) -> usize {
     found.map_or(rest.len(), |at| body + at + end.len())
 }
 
-fn is_word(byte: u8) -> bool {
+/// Whether a byte is part of a word.
+pub fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 

@@ -1,12 +1,9 @@
 //! One Rust file, taken apart as the rules need it.
 
-use proc_macro2::TokenTree;
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-
 use std::sync::Arc;
 
-use crate::mask::{Mask, line_of};
+use crate::mask::Mask;
+use crate::outline::Outline;
 
 /// A Rust file with its channels and its test code.
 pub struct RustFile<'a> {
@@ -16,42 +13,39 @@ pub struct RustFile<'a> {
     pub text: &'a str,
     /// Code, strings and comments apart.
     pub mask: Arc<Mask>,
-    tests: Arc<[bool]>,
+    /// Where its functions and tests are.
+    pub outline: Arc<Outline>,
+    /// The offset of each line, with that of the end.
+    starts: Arc<[usize]>,
 }
 
 /// What takes long to find out about a file, and many checks ask for.
 #[derive(Debug, Clone)]
 pub(crate) struct Parts {
     mask: Arc<Mask>,
-    tests: Arc<[bool]>,
+    outline: Arc<Outline>,
+    starts: Arc<[usize]>,
 }
 
 impl Parts {
-    pub(crate) fn of(path: &str, text: &str) -> Parts {
-        let mut tests = vec![is_test_path(path); text.lines().count()];
-        // A file without the word has no tests, and need not be parsed.
-        if text.contains("test") {
-            if let Ok(syntax) = syn::parse_file(text) {
-                TestCode { lines: &mut tests }.visit_file(&syntax);
-            }
-        }
-        Parts { mask: Arc::new(Mask::new(text)), tests: tests.into() }
+    pub(crate) fn of(text: &str) -> Parts {
+        let mask = Mask::new(text);
+        let outline = Outline::of(&mask.code);
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(ends).collect();
+        Parts { mask: Arc::new(mask), outline: Arc::new(outline), starts }
     }
 }
 
 impl<'a> RustFile<'a> {
     /// Takes `text` apart.
     pub fn new(path: &'a str, text: &'a str) -> Self {
-        Self::with_parts(path, text, Parts::of(path, text))
+        Self::with_parts(path, text, Parts::of(text))
     }
 
     pub(crate) fn with_parts(path: &'a str, text: &'a str, parts: Parts) -> Self {
-        RustFile { path, text, mask: parts.mask, tests: parts.tests }
-    }
-
-    /// The syntax tree, if the file parses.
-    pub fn syntax(&self) -> syn::Result<syn::File> {
-        syn::parse_file(self.text)
+        let Parts { mask, outline, starts } = parts;
+        RustFile { path, text, mask, outline, starts }
     }
 
     /// Whether all of the file is test code.
@@ -73,12 +67,18 @@ impl<'a> RustFile<'a> {
 
     /// Whether the line, counted from 1, is test code.
     pub fn is_test_line(&self, line: usize) -> bool {
-        self.tests.get(line - 1).copied().unwrap_or(self.is_test())
+        self.is_test() || self.outline.tests.iter().any(|lines| lines.contains(&line))
     }
 
     /// The line of an offset into the text or one of its channels.
     pub fn line_of(&self, offset: usize) -> usize {
-        line_of(self.text, offset)
+        self.starts.partition_point(|&start| start <= offset)
+    }
+
+    /// A line of the text or of one of its channels, counted from 1.
+    fn line<'c>(&self, channel: &'c str, line: usize) -> &'c str {
+        let end = self.starts.get(line).map_or(channel.len(), |end| end - 1);
+        &channel[self.starts[line - 1]..end]
     }
 
     /// The comments on `line` and above it, top to bottom. Lines that hold only a comment are
@@ -90,12 +90,12 @@ impl<'a> RustFile<'a> {
         reach: usize,
         barrier: impl Fn(usize) -> bool,
     ) -> String {
-        let comments: Vec<&str> = self.mask.comments.lines().collect();
+        let comment = |line: usize| self.line(&self.mask.comments, line).trim();
         let is_comment = |line: usize| {
-            let bare = self.text.lines().nth(line - 1).unwrap_or("").trim_start();
-            bare.starts_with("//") && !comments[line - 1].trim().is_empty()
+            let bare = self.line(self.text, line).trim_start();
+            bare.starts_with("//") && !comment(line).is_empty()
         };
-        let mut found = vec![comments[line - 1].trim()];
+        let mut found = vec![comment(line)];
         let (mut at, mut crossed) = (line, 0);
         while at > 1 {
             at -= 1;
@@ -103,7 +103,7 @@ impl<'a> RustFile<'a> {
             if crossed > reach || barrier(at) {
                 break;
             }
-            found.push(comments[at - 1].trim());
+            found.push(comment(at));
         }
         found.reverse();
         found.join("\n")
@@ -117,64 +117,6 @@ pub fn is_test_path(path: &str) -> bool {
         || name == "tests.rs"
         || name.ends_with("_tests.rs")
         || name.starts_with("loom")
-}
-
-/// Marks the lines of test code within a file.
-struct TestCode<'t> {
-    lines: &'t mut [bool],
-}
-
-impl TestCode<'_> {
-    fn mark(&mut self, attributes: &[syn::Attribute], item: &impl Spanned) {
-        if attributes.iter().any(is_test_attribute) {
-            let span = item.span();
-            self.lines[span.start().line - 1..span.end().line].fill(true);
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for TestCode<'_> {
-    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        self.mark(&item.attrs, item);
-        visit::visit_item_mod(self, item);
-    }
-
-    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        self.mark(&item.attrs, item);
-        visit::visit_item_fn(self, item);
-    }
-
-    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        self.mark(&item.attrs, item);
-        visit::visit_item_impl(self, item);
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        self.mark(&item.attrs, item);
-        visit::visit_impl_item_fn(self, item);
-    }
-}
-
-/// `#[test]`, and every `#[cfg(…)]` that asks for `test` outside of a `not(…)`.
-fn is_test_attribute(attribute: &syn::Attribute) -> bool {
-    if attribute.path().is_ident("test") {
-        return true;
-    }
-    let syn::Meta::List(list) = &attribute.meta else { return false };
-    list.path.is_ident("cfg") && asks_for_test(list.tokens.clone())
-}
-
-fn asks_for_test(tokens: proc_macro2::TokenStream) -> bool {
-    let mut negated = false;
-    for token in tokens {
-        match token {
-            TokenTree::Ident(name) if name == "test" => return true,
-            TokenTree::Ident(name) => negated = name == "not",
-            TokenTree::Group(group) if !negated && asks_for_test(group.stream()) => return true,
-            _ => {}
-        }
-    }
-    false
 }
 
 #[cfg(test)]

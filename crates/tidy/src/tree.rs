@@ -67,9 +67,7 @@ impl Tree {
     /// All Rust files, taken apart.
     pub fn rust(&self) -> impl Iterator<Item = RustFile<'_>> {
         let files = || self.with_suffix(".rs");
-        let parts = self
-            .rust
-            .get_or_init(|| files().map(|file| Parts::of(&file.path, &file.text)).collect());
+        let parts = self.rust.get_or_init(|| files().map(|file| Parts::of(&file.text)).collect());
         files()
             .zip(parts)
             .map(|(file, parts)| RustFile::with_parts(&file.path, &file.text, parts.clone()))
