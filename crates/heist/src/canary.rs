@@ -114,16 +114,16 @@ pub(crate) const BLOCKING_NO_SUBMIT_FENCE: Canary = Canary::new("blocking no sub
 pub(crate) const BLOCKING_NO_SETTLE_FENCE: Canary = Canary::new("blocking no settle fence");
 /// A wake-up does not pass on what was done before it.
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
-/// A nudge is not kept for who is about to sleep.
-pub(crate) const PARKER_NUDGE_LOST: Canary = Canary::new("parker nudge lost");
-/// A nudge does not pass on what was done before it.
-pub(crate) const PARKER_NUDGE_RELAXED: Canary = Canary::new("parker nudge relaxed");
-/// A nudge takes away a wake-up.
-pub(crate) const PARKER_NUDGE_FOR_WAKE_UP: Canary = Canary::new("parker nudge for wake-up");
+/// An interruption is not kept for who is about to sleep.
+pub(crate) const PARKER_INTERRUPT_LOST: Canary = Canary::new("parker interrupt lost");
+/// An interruption does not pass on what was done before it.
+pub(crate) const PARKER_INTERRUPT_RELAXED: Canary = Canary::new("parker interrupt relaxed");
+/// An interruption takes away a wake-up.
+pub(crate) const PARKER_INTERRUPT_FOR_WAKE_UP: Canary = Canary::new("parker interrupt for wake-up");
 /// A wake-up of a wait does not pass on what was done before it.
 pub(crate) const WAKEUP_RELAXED: Canary = Canary::new("wakeup relaxed");
-/// A sleeper that sleeps elsewhere is not roused there.
-pub(crate) const PARKER_NOT_ROUSED: Canary = Canary::new("parker not roused");
+/// A sleeper that sleeps elsewhere is not interrupted there.
+pub(crate) const PARKER_NOT_INTERRUPTED: Canary = Canary::new("parker not interrupted");
 /// A thread that adds something to a reactor does not order that before its check whether the seat
 /// is vacant.
 pub(crate) const GUARD_NO_LIGHT_BARRIER: Canary = Canary::new("guard no light barrier");
@@ -132,15 +132,16 @@ pub(crate) const GUARD_NO_HEAVY_BARRIER: Canary = Canary::new("guard no heavy ba
 /// A thread that has marked a seat as taken does not check whether it was lost meanwhile.
 pub(crate) const GUARD_NO_SECOND_LOOK: Canary = Canary::new("guard no second look");
 /// A worker that sleeps outside of its reactor does not order that before its check for sources.
-pub(crate) const APART_NO_SLEEPER_FENCE: Canary = Canary::new("apart no sleeper fence");
+pub(crate) const PARKER_SLEEP_NO_SLEEPER_FENCE: Canary =
+    Canary::new("parker sleep no sleeper fence");
 /// A worker that sleeps outside of its reactor does not check for sources once more.
-pub(crate) const APART_NO_SECOND_LOOK: Canary = Canary::new("apart no second look");
+pub(crate) const PARKER_SLEEP_NO_SECOND_LOOK: Canary = Canary::new("parker sleep no second look");
 /// A thread that adds a source does not order that before its check whether a worker sleeps outside
 /// of the reactor.
-pub(crate) const APART_NO_SOURCE_FENCE: Canary = Canary::new("apart no source fence");
+pub(crate) const PARKER_SLEEP_NO_SOURCE_FENCE: Canary = Canary::new("parker sleep no source fence");
 /// A worker does not order its tick before its look whether it still has its seat.
 pub(crate) const SEAT_NO_LIGHT_BARRIER: Canary = Canary::new("seat no light barrier");
-/// Sysmon does not order its wish for a seat before its look at the worker's tick.
+/// Sysmon does not order its claim to a seat before its look at the worker's tick.
 pub(crate) const SEAT_NO_HEAVY_BARRIER: Canary = Canary::new("seat no heavy barrier");
 /// A worker goes on though sysmon wants its seat.
 pub(crate) const SEAT_NO_CONTEST: Canary = Canary::new("seat no contest");

@@ -44,6 +44,6 @@ mod trace;
 
 pub use crate::env::Address;
 pub use config::Config;
-pub(crate) use config::{Console, Wish};
+pub(crate) use config::{Console, Settings};
 pub use error::StartError;
 pub use place::directory;

@@ -3,27 +3,27 @@
 //!
 //! A reactor never touches a run queue: it only calls wakers.
 
-mod apart;
-mod errand;
 mod guard;
 pub(crate) mod io;
 #[cfg(feature = "test-util")]
 mod moved_clock;
+mod parker_sleep;
 mod poller;
+mod reaction;
 mod shut_down;
 pub(crate) mod timers;
 
-pub(crate) use errand::Errand;
+pub(crate) use reaction::Reaction;
 pub(crate) use shut_down::ShutDown;
 
 use crate::env::Parker;
 use crate::trace::{self, EventKind};
 use crate::tuning::RECHECK;
-use apart::Apart;
 use crossbeam_utils::CachePadded;
-use guard::{Guard, Post};
+use guard::{Guard, Vacancy};
 use heist_sync::AdaptiveBarrier;
 use io::Sources;
+use parker_sleep::ParkerSleep;
 use poller::{Events, HARVEST, Poller};
 use std::cell::Cell;
 use std::fmt;
@@ -66,15 +66,15 @@ pub(crate) struct Reactor {
     clock: Arc<Clock>,
     /// When it was polled last.
     turned_at: AtomicU64,
-    post: Post,
+    vacancy: Vacancy,
     /// For the thread that polls it without sleeping.
     turn: Mutex<Turn>,
-    /// For the thread that sleeps in it.
-    night: Mutex<Turn>,
+    /// For the worker that sleeps in it.
+    sleeper_turn: Mutex<Turn>,
     is_slept_in: AtomicBool,
     /// The parker of its seat: the thread that sleeps in the reactor sleeps on the seat's parker.
     parker: Arc<CachePadded<Parker>>,
-    apart: Apart,
+    parker_sleep: ParkerSleep,
 }
 
 /// The buffers for polling.
@@ -193,9 +193,9 @@ impl Reactors {
     }
 
     fn registered(&self, seat: usize, registered: Registered) {
-        if let Registered::Waiting { rouse } = registered {
-            if rouse {
-                self[seat].rouse();
+        if let Registered::Waiting { interrupt } = registered {
+            if interrupt {
+                self[seat].interrupt();
             }
             self.added_timer(seat);
         }
@@ -235,12 +235,12 @@ impl Reactor {
             timers: Timers::new(clock.now()),
             clock,
             turned_at: AtomicU64::new(0),
-            post: Post::new(),
+            vacancy: Vacancy::new(),
             turn: Mutex::default(),
-            night: Mutex::default(),
+            sleeper_turn: Mutex::default(),
             is_slept_in: AtomicBool::new(false),
             parker: Arc::new(CachePadded::new(Parker::new())),
-            apart: Apart::new(),
+            parker_sleep: ParkerSleep::new(),
         })
     }
 
@@ -279,43 +279,44 @@ impl Reactor {
     }
 
     /// Called by the worker of its seat: sleeps until the seat is woken, there are events to
-    /// deliver, or the reactor is roused. It may return early. A stopped clock jumps to the next
+    /// deliver, or the reactor is interrupted. It may return early. A stopped clock jumps to the next
     /// timer instead, if it `may_jump`.
     pub(crate) fn sleep(&self, may_jump: impl FnOnce() -> bool) -> Slept<'_> {
         let marks = Marks(self);
         // A thread that moves a stopped clock must look at the poller.
-        let is_apart = !self.clock.is_stopped() && self.apart.lie_down(|| self.sources.len() > 0);
-        if is_apart {
-            return self.sleep_apart(marks);
+        let is_on_parker =
+            !self.clock.is_stopped() && self.parker_sleep.begin_sleep(|| self.sources.len() > 0);
+        if is_on_parker {
+            return self.sleep_on_parker(marks);
         }
         // The thread that slept here before keeps the lock until it has delivered its events.
-        let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = self.sleeper_turn.lock().unwrap_or_else(PoisonError::into_inner);
         // Relaxed: published by the parker. From now on other threads that consume the bell ring it
         // again, so the parker must announce the sleeper after this.
         self.is_slept_in.store(true, Ordering::Relaxed);
-        let mut harvest = Harvest::new(self, &self.night, turn);
+        let mut harvest = Harvest::new(self, &self.sleeper_turn, turn);
         let is_woken = self.parker.park_in(|| harvest.sleep(may_jump));
         drop(marks);
         Slept { is_woken, harvest: (!harvest.is_empty()).then_some(harvest) }
     }
 
-    fn sleep_apart(&self, marks: Marks<'_>) -> Slept<'_> {
-        let until = self.timers.lie_down();
+    fn sleep_on_parker(&self, marks: Marks<'_>) -> Slept<'_> {
+        let until = self.timers.begin_sleep();
         let is_woken = self.parker.park_lightly(until.map(|until| self.clock.now().until(until)));
         drop(marks);
-        self.timers.rise();
+        self.timers.end_sleep();
         let now = self.clock.now();
         self.turned_at.store(now.as_nanos(), Ordering::Relaxed);
         let harvest = || {
-            let turn = self.night.lock().unwrap_or_else(PoisonError::into_inner);
-            Harvest::new(self, &self.night, turn)
+            let turn = self.sleeper_turn.lock().unwrap_or_else(PoisonError::into_inner);
+            Harvest::new(self, &self.sleeper_turn, turn)
         };
         Slept { is_woken, harvest: (self.timers.next() <= now).then(harvest) }
     }
 
     /// Ends the current sleep in this reactor or, if there is none, the next one.
-    pub(crate) fn rouse(&self) {
-        if !self.apart.rouse(&self.parker) {
+    pub(crate) fn interrupt(&self) {
+        if !self.parker_sleep.interrupt(&self.parker) {
             self.poller.wake();
         }
     }
@@ -340,7 +341,7 @@ struct Marks<'a>(&'a Reactor);
 
 impl Drop for Marks<'_> {
     fn drop(&mut self) {
-        self.0.apart.rise();
+        self.0.parker_sleep.end_sleep();
         // Relaxed: a thread that still sees it rings the bell once too often.
         self.0.is_slept_in.store(false, Ordering::Relaxed);
     }
@@ -378,14 +379,14 @@ impl<'a> Harvest<'a> {
         self.turned();
     }
 
-    /// Waits until there are events or expired timers, or the reactor is roused.
+    /// Waits until there are events or expired timers, or the reactor is interrupted.
     fn sleep(&mut self, may_jump: impl FnOnce() -> bool) {
         let reactor = self.reactor;
-        match reactor.timers.lie_down() {
+        match reactor.timers.begin_sleep() {
             Some(until) if reactor.clock.is_stopped() => self.wait_or_jump(until, may_jump),
             until => self.wait(until.map(|until| self.now.until(until))),
         }
-        reactor.timers.rise();
+        reactor.timers.end_sleep();
         self.now = reactor.clock.now();
         self.turned();
     }
@@ -399,7 +400,7 @@ impl<'a> Harvest<'a> {
     fn pass_on_bell(&self) {
         // Relaxed: set before any thread knew that it must ring.
         if self.turn.events.has_rung() && self.reactor.is_slept_in.load(Ordering::Relaxed) {
-            self.reactor.rouse();
+            self.reactor.interrupt();
         }
     }
 

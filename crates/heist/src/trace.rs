@@ -43,6 +43,7 @@
 mod config;
 mod draft;
 mod dump;
+mod dump_requests;
 mod error;
 mod event;
 mod format;
@@ -51,12 +52,12 @@ mod reader;
 mod recorder;
 mod ring;
 mod scribe;
-mod wishes;
 mod word;
 mod writer;
 
 pub use config::Config;
 pub(crate) use dump::{Subject, to_file};
+pub(crate) use dump_requests::{DumpRequest, ring};
 pub use error::ReadError;
 pub use event::{
     Aside, Event, EventKind, Lane, Outcome, PollSource, Resource, StallKind, StringId, TaskId,
@@ -69,5 +70,4 @@ pub(crate) use here::{
 pub use reader::{Events, Trace};
 pub(crate) use recorder::Recorder;
 pub(crate) use scribe::Scribe;
-pub(crate) use wishes::{Wish, ring};
 pub use writer::Writer;

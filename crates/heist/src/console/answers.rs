@@ -113,8 +113,8 @@ fn try_answer(source: &Source, request: &Request, is_tcp: bool) -> Result<Answer
         "/" => Ok(Answer::new(Status::Ok, TEXT, INDEX)),
         "/metrics" => Ok(Answer::new(Status::Ok, prometheus::TYPE, &prometheus::text(source))),
         "/v1/snapshot" => {
-            let wish = snapshot::Wish::from_parameters(&request.parameters)?;
-            Ok(Answer::new(Status::Ok, "application/json", &snapshot::text(source, &wish)))
+            let query = snapshot::Query::from_parameters(&request.parameters)?;
+            Ok(Answer::new(Status::Ok, "application/json", &snapshot::text(source, &query)))
         }
         trace::PATH => {
             let (file, length) = trace::dump(&source.scheduler)?;

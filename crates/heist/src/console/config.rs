@@ -135,9 +135,9 @@ impl Default for Config {
 
 /// The settings of a builder. Without any, the environment decides.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wish(pub(crate) Option<Config>);
+pub(crate) struct Settings(pub(crate) Option<Config>);
 
-impl Wish {
+impl Settings {
     /// Starts to listen, and has the runtime count what clients will request. If the environment
     /// asks for a console, errors are only warnings.
     pub(crate) fn prepare(&self, runtime: &mut scheduler::Config) -> Result<Prepared, StartError> {

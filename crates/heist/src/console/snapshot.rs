@@ -18,7 +18,7 @@ const MAX_TASKS: usize = 4096;
 
 /// The parameters of a request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct Query {
     pub(super) tasks: usize,
     pub(super) sort: Sort,
     pub(super) filter: String,
@@ -33,19 +33,19 @@ pub(super) enum Sort {
     Id,
 }
 
-impl Wish {
+impl Query {
     pub(super) fn from_parameters(parameters: &[(String, String)]) -> Result<Self, Refusal> {
         let bad = |sentence: String| refuse(Status::BadRequest, sentence);
-        let mut wish = Wish { tasks: TASKS, sort: Sort::Busy, filter: String::new() };
+        let mut query = Query { tasks: TASKS, sort: Sort::Busy, filter: String::new() };
         for (name, value) in parameters {
             match name.as_str() {
                 "tasks" => {
                     let number = value.parse::<usize>();
                     let number = number.map_err(|_| bad(format!("tasks={value}: not a number")))?;
-                    wish.tasks = number.min(MAX_TASKS);
+                    query.tasks = number.min(MAX_TASKS);
                 }
                 "sort" => {
-                    wish.sort = match value.as_str() {
+                    query.sort = match value.as_str() {
                         "busy" => Sort::Busy,
                         "polls" => Sort::Polls,
                         "delay" => Sort::Delay,
@@ -55,15 +55,15 @@ impl Wish {
                         }
                     };
                 }
-                "filter" => wish.filter.clone_from(value),
+                "filter" => query.filter.clone_from(value),
                 _ => return Err(bad(format!("{name}: there are tasks, sort and filter"))),
             }
         }
-        Ok(wish)
+        Ok(query)
     }
 }
 
-pub(super) fn text(source: &Source, wish: &Wish) -> String {
+pub(super) fn text(source: &Source, query: &Query) -> String {
     let now = Clock::now();
     let mut json = Json::default();
     json.object(|json| {
@@ -77,7 +77,7 @@ pub(super) fn text(source: &Source, wish: &Wish) -> String {
             json.object(|json| worker(json, source, index));
         });
         if let Some(tracker) = &source.scheduler.config().tracker {
-            tasks::write(json, &source.scheduler, tracker, wish);
+            tasks::write(json, &source.scheduler, tracker, query);
         }
         json.key("recent_stalls").array(source.stalls.all(), |json, (at, report)| {
             json.object(|json| stall(json, now.since(at), &report));

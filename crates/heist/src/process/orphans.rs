@@ -1,11 +1,11 @@
 //! Processes whose `Child` was dropped before they exited. They must be waited for, or they remain
 //! as zombies.
 //!
-//! The runtime in which a process was started waits for it, with an [`Errand`]. If that runtime is
+//! The runtime in which a process was started waits for it, with a [`Reaction`]. If that runtime is
 //! shut down, the process becomes an orphan, and the next runtime that starts a process adopts it.
 
 use super::reaper::{Reaper, Waited};
-use crate::reactor::{Errand, Reactors};
+use crate::reactor::{Reaction, Reactors};
 use std::future::poll_fn;
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ static FOUNDLINGS: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 /// Waits for a process in the background.
 pub(super) fn adopt(reaper: Reaper) {
     let mut ward = Ward(Some(reaper));
-    Errand::begin(async move {
+    Reaction::start(async move {
         let waited = match &mut ward.0 {
             Some(reaper) => poll_fn(|cx| reaper.poll_wait(cx)).await,
             None => return,

@@ -4,20 +4,20 @@
 //! may bring work (L3). Therefore sysmon polls the reactors of such seats, and sleeps in a poller
 //! that watches their pollers. `README.md` specifies the protocol.
 
+mod guard_sleep;
 #[cfg(all(test, loom))]
 mod loom_tests;
-mod post;
-mod vigil;
+mod vacancy;
 
-pub(super) use post::Post;
+pub(super) use vacancy::Vacancy;
 
 use super::poller::{Events, Poller};
 use super::timers::Time;
 use super::{Reactor, Reactors};
+use guard_sleep::GuardSleep;
 use std::io;
 use std::sync::Mutex;
 use std::time::Duration;
-use vigil::Vigil;
 
 /// How long the guard sleeps where the process-wide barrier is not available, so that it may have
 /// missed something. Guessed.
@@ -26,7 +26,7 @@ const SHORT: Duration = Duration::from_millis(10);
 pub(super) struct Guard {
     poller: Poller,
     events: Mutex<Events>,
-    vigil: Vigil,
+    sleep: GuardSleep,
 }
 
 impl Guard {
@@ -35,16 +35,16 @@ impl Guard {
         for (seat, reactor) in reactors.enumerate() {
             poller.add_other(&reactor.poller, seat as u64)?;
         }
-        Ok(Guard { poller, events: Mutex::new(Events::default()), vigil: Vigil::new() })
+        Ok(Guard { poller, events: Mutex::new(Events::default()), sleep: GuardSleep::new() })
     }
 }
 
 /// For workers, and for threads that register something.
 impl Reactors {
     /// A worker has left this seat; `is_vacant` returns the current state.
-    /// [`entrust`](Self::entrust) must follow.
-    pub(crate) fn leave(&self, seat: usize, is_vacant: impl Fn() -> bool) {
-        self[seat].post.settle(is_vacant, |is_left| {
+    /// [`watch_if_vacant`](Self::watch_if_vacant) must follow.
+    pub(crate) fn seat_left(&self, seat: usize, is_vacant: impl Fn() -> bool) {
+        self[seat].vacancy.settle(is_vacant, |is_left| {
             if !is_left {
                 self.ignore(seat);
             }
@@ -55,22 +55,22 @@ impl Reactors {
     }
 
     /// A worker has taken this seat; `is_vacant` returns the current state.
-    pub(crate) fn attend(&self, seat: usize, is_vacant: impl Fn() -> bool) {
-        self[seat].post.settle(is_vacant, |is_left| match is_left {
+    pub(crate) fn seat_taken(&self, seat: usize, is_vacant: impl Fn() -> bool) {
+        self[seat].vacancy.settle(is_vacant, |is_left| match is_left {
             false => self.ignore(seat),
             // The seat was lost again at once, and the thread that took it may have seen the mark.
             true => {
-                // As in leave().
+                // As in seat_left().
                 let _ = self.barrier.heavy();
-                self.entrust(seat);
+                self.watch_if_vacant(seat);
             }
         });
     }
 
     /// Has the guard watch the reactor if the seat is vacant. Called after the barrier of
-    /// [`leave`](Self::leave).
-    pub(crate) fn entrust(&self, seat: usize) {
-        if self[seat].post.is_left() {
+    /// [`seat_left`](Self::seat_left).
+    pub(crate) fn watch_if_vacant(&self, seat: usize) {
+        if self[seat].vacancy.is_marked() {
             self.watch_sources(seat);
             self.watch_timers(seat);
         }
@@ -78,15 +78,15 @@ impl Reactors {
 
     /// A source has been added to this reactor.
     pub(super) fn added_source(&self, seat: usize) {
-        self[seat].apart.added_source(&self[seat].parker);
-        if self[seat].post.is_left_behind(&self.barrier) {
+        self[seat].parker_sleep.added_source(&self[seat].parker);
+        if self[seat].vacancy.is_marked_after_barrier(&self.barrier) {
             self.watch_sources(seat);
         }
     }
 
     /// A timer has been added to this reactor.
     pub(super) fn added_timer(&self, seat: usize) {
-        if self[seat].post.is_left_behind(&self.barrier) {
+        if self[seat].vacancy.is_marked_after_barrier(&self.barrier) {
             self.watch_timers(seat);
         }
     }
@@ -96,7 +96,7 @@ impl Reactors {
     fn watch_sources(&self, seat: usize) {
         let reactor = &self[seat];
         if let Some(guard) = self.guard.as_ref().filter(|_| reactor.sources.len() > 0) {
-            reactor.post.set_watched(true);
+            reactor.vacancy.set_watched(true);
             guard.poller.watch_other(&reactor.poller, seat as u64);
         }
     }
@@ -105,14 +105,14 @@ impl Reactors {
     /// bell, because another thread may consume the reactor's.
     fn watch_timers(&self, seat: usize) {
         let next = self[seat].timers.next();
-        if let Some(guard) = self.guard.as_ref().filter(|guard| guard.vigil.is_too_long_for(next)) {
+        if let Some(guard) = self.guard.as_ref().filter(|guard| guard.sleep.is_too_long_for(next)) {
             guard.poller.wake();
         }
     }
 
     fn ignore(&self, seat: usize) {
-        let post = &self[seat].post;
-        if let Some(guard) = self.guard.as_ref().filter(|_| post.set_watched(false)) {
+        let vacancy = &self[seat].vacancy;
+        if let Some(guard) = self.guard.as_ref().filter(|_| vacancy.set_watched(false)) {
             guard.poller.ignore_other(&self[seat].poller, seat as u64);
         }
     }
@@ -126,7 +126,7 @@ impl Reactors {
         let now = self.clock.now();
         let is_neglected = |seat: &usize| {
             let reactor = &self[*seat];
-            reactor.post.is_left() || reactor.is_stale(now, limit) || is_left_alone(*seat)
+            reactor.vacancy.is_marked() || reactor.is_stale(now, limit) || is_left_alone(*seat)
         };
         (0..self.len()).filter(is_neglected).for_each(|seat| _ = self[seat].turn());
     }
@@ -139,19 +139,19 @@ impl Reactors {
         is_left_alone: impl Fn(usize) -> bool,
     ) {
         let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
-        let has_barrier = guard.vigil.begin(&self.barrier);
+        let has_barrier = guard.sleep.begin(&self.barrier);
         let limit = if has_barrier { limit } else { Some(limit.map_or(SHORT, |it| it.min(SHORT))) };
         let now = self.clock.now();
         let mut until = limit.map_or(Time::NEVER, |limit| now.plus(limit));
-        let is_left = |seat: &usize| self[*seat].post.is_left() || is_left_alone(*seat);
+        let is_left = |seat: &usize| self[*seat].vacancy.is_marked() || is_left_alone(*seat);
         for seat in (0..self.len()).filter(is_left) {
             self.watch_sources(seat);
             until = until.min(self[seat].timers.next());
         }
-        guard.vigil.lasts_until(until);
+        guard.sleep.lasts_until(until);
         let events = &mut *guard.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         _ = guard.poller.wait(events, (until != Time::NEVER).then(|| now.until(until)));
-        guard.vigil.end();
+        guard.sleep.end();
     }
 
     /// Whether any reactor has a source or a timer.
@@ -162,7 +162,7 @@ impl Reactors {
     }
 
     /// Ends the guard's current sleep or, if there is none, the next one.
-    pub(crate) fn rouse_guard(&self) {
+    pub(crate) fn interrupt_guard(&self) {
         self.guard.iter().for_each(|guard| guard.poller.wake());
     }
 }

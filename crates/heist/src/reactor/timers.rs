@@ -38,9 +38,9 @@ pub(crate) struct Timers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Registered {
-    /// It will fire. If `rouse`, a thread sleeps in this reactor beyond the deadline and must be
+    /// It will fire. If `interrupt`, a thread sleeps in this reactor beyond the deadline and must be
     /// woken.
-    Waiting { rouse: bool },
+    Waiting { interrupt: bool },
     /// Its deadline has passed: it is not registered.
     Elapsed,
     /// The runtime is being shut down: it is not registered.
@@ -94,11 +94,11 @@ impl Timers {
         if due < self.next.load(Ordering::Relaxed) {
             self.next.store(due, Ordering::Relaxed);
         }
-        let rouse = due < self.asleep_until.load(Ordering::Relaxed);
-        if rouse {
+        let interrupt = due < self.asleep_until.load(Ordering::Relaxed);
+        if interrupt {
             self.asleep_until.store(0, Ordering::Relaxed);
         }
-        Registered::Waiting { rouse }
+        Registered::Waiting { interrupt }
     }
 
     /// Fires at most `limit` timers that are due at `now`. The caller must call their wakers
@@ -119,7 +119,7 @@ impl Timers {
 
     /// Announces that the calling thread is going to sleep in this reactor, and returns until when;
     /// `None` means forever. A thread that registers an earlier timer must wake it.
-    pub(crate) fn lie_down(&self) -> Option<Time> {
+    pub(crate) fn begin_sleep(&self) -> Option<Time> {
         let mut wheel = self.lock();
         if let Some(open) = &mut *wheel {
             open.trim(SHORT_WORK);
@@ -133,8 +133,8 @@ impl Timers {
         (next != Time::NEVER).then_some(next)
     }
 
-    /// Ends the announcement of [`lie_down`](Self::lie_down).
-    pub(crate) fn rise(&self) {
+    /// Ends the announcement of [`begin_sleep`](Self::begin_sleep).
+    pub(crate) fn end_sleep(&self) {
         // Relaxed: a thread that still sees the announcement wakes once too often.
         self.asleep_until.store(0, Ordering::Relaxed);
     }

@@ -14,7 +14,7 @@ pub use threads::WorkerThread;
 use super::context;
 use super::current_thread::Driver;
 use super::{Handle, Id, Runtime, RuntimeFlavor};
-use crate::console::Wish as ConsoleWish;
+use crate::console::Settings as ConsoleSettings;
 use crate::env::{Cores, ThreadSpec, companion, turns};
 use crate::metrics::HistogramConfiguration;
 use crate::reactor::timers::Clock;
@@ -75,11 +75,11 @@ pub struct Builder {
     thread_per_core: bool,
     pin_workers: bool,
     stall: StallConfig,
-    pub(super) companion: companion::Wish,
+    pub(super) companion: companion::Settings,
     has_io: bool,
     has_time: bool,
     starts_paused: bool,
-    console: ConsoleWish,
+    console: ConsoleSettings,
     trace: Option<trace::Config>,
 }
 

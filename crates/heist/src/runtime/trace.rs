@@ -5,7 +5,7 @@ mod at_exit;
 use super::Handle;
 use crate::env::{Clock, log, quietly};
 use crate::task;
-use crate::trace::{self, Recorder, Wish, ring};
+use crate::trace::{self, DumpRequest, Recorder, ring};
 use crate::tuning::DUMP_INTERVAL;
 use at_exit::AtExit;
 use std::ffi::OsString;
@@ -205,14 +205,14 @@ impl Kept {
             self.thread = Some(start_thread(self.handle.clone(), Arc::clone(&self.recorder))?);
         }
         if self.recorder.config().on_signal.is_some() {
-            self.signal = self.recorder.wishes().bell().map(listen).transpose()?;
+            self.signal = self.recorder.dump_requests().bell().map(listen).transpose()?;
         }
         Ok(())
     }
 }
 
 fn listen(bell: Arc<std::os::unix::net::UnixStream>) -> io::Result<signal_hook_registry::SigId> {
-    let action = move || ring(&bell, Wish::Signal);
+    let action = move || ring(&bell, DumpRequest::Signal);
     // SAFETY: (FFI) ring() is async-signal-safe.
     unsafe { signal_hook_registry::register(libc::SIGUSR2, action) }
 }
@@ -226,11 +226,11 @@ fn keep(handle: &Handle, recorder: &Recorder) {
     let config = recorder.config();
     let mut last: [Option<Clock>; 2] = [None; 2];
     loop {
-        let (file, last) = match recorder.wishes().wait() {
-            Wish::End => return,
-            Wish::Signal => (&config.on_signal, None),
-            Wish::Stall => (&config.on_stall, Some(&mut last[0])),
-            Wish::Panic => (&config.on_panic, Some(&mut last[1])),
+        let (file, last) = match recorder.dump_requests().wait() {
+            DumpRequest::End => return,
+            DumpRequest::Signal => (&config.on_signal, None),
+            DumpRequest::Stall => (&config.on_stall, Some(&mut last[0])),
+            DumpRequest::Panic => (&config.on_panic, Some(&mut last[1])),
         };
         let now = Clock::now();
         let is_new = last.is_none_or(|last| {
@@ -262,7 +262,7 @@ impl Drop for Keeper {
         // The last dump is written below, not at the exit of the process.
         drop(at_exit);
         signal.into_iter().for_each(|signal| _ = signal_hook_registry::unregister(signal));
-        recorder.wishes().end();
+        recorder.dump_requests().end();
         let this = thread::current().id();
         let thread = thread.filter(|thread| self.waits && thread.thread().id() != this);
         thread.into_iter().for_each(|thread| _ = thread.join());

@@ -291,13 +291,13 @@ impl Shared {
     /// Somebody has sat down on this seat, and its reactor goes with it (L3).
     pub(super) fn attend_reactor(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
-        self.config.reactors.iter().for_each(|reactors| reactors.attend(seat, is_vacant));
+        self.config.reactors.iter().for_each(|reactors| reactors.seat_taken(seat, is_vacant));
     }
 
     /// Somebody has left this seat, and puts it to sleep next.
     pub(super) fn leave_reactor(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
-        self.config.reactors.iter().for_each(|reactors| reactors.leave(seat, is_vacant));
+        self.config.reactors.iter().for_each(|reactors| reactors.seat_left(seat, is_vacant));
     }
 
     /// Nobody sits on this seat any more, or who does has nothing to do: it sleeps. Returns a seat that
@@ -310,7 +310,7 @@ impl Shared {
     ) -> Option<usize> {
         let woken = self.idle.sleep(seat, was_searching, || self.ring_bells(), has_work);
         // If nobody sits there, somebody must look at its reactor.
-        self.config.reactors.iter().for_each(|reactors| reactors.entrust(seat));
+        self.config.reactors.iter().for_each(|reactors| reactors.watch_if_vacant(seat));
         if let Some(seat) = woken {
             self.wake_seat(seat);
         }

@@ -65,7 +65,7 @@ impl Shared {
             StallCause::Unknown => StallKind::Unknown,
         };
         recorder.record(EventKind::Stall { worker: worker as u16, task: TaskId(task), kind });
-        recorder.wishes().stalled();
+        recorder.dump_requests().stalled();
     }
 
     /// All that is recorded, if anything is.

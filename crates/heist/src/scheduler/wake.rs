@@ -129,7 +129,7 @@ impl Shared {
 
     /// Who sleeps on this seat sleeps in its reactor.
     fn rouse(&self, seat: usize) {
-        self.config.reactors.iter().for_each(|reactors| reactors[seat].rouse());
+        self.config.reactors.iter().for_each(|reactors| reactors[seat].interrupt());
     }
 
     fn call_spare(&self, seat: usize) -> Result<(), NoThread> {

@@ -4,7 +4,7 @@
 use super::unix::SignalKind;
 use crate::env;
 use crate::reactor::io::{Evented, Interest};
-use crate::reactor::{Errand, Reactors};
+use crate::reactor::{Reaction, Reactors};
 use slab::Slab;
 use std::collections::BTreeSet;
 use std::ffi::c_int;
@@ -101,7 +101,7 @@ impl Board {
     ///
     /// # Errors
     /// If it has been shut down, or there are no descriptors left.
-    fn attend(&'static self, reactors: &Arc<Reactors>) -> io::Result<()> {
+    fn listen(&'static self, reactors: &Arc<Reactors>) -> io::Result<()> {
         let mut runtimes = lock(&self.runtimes);
         if runtimes.iter().any(|runtime| ptr::eq(runtime.as_ptr(), Arc::as_ptr(reactors))) {
             return Ok(());
@@ -113,7 +113,7 @@ impl Board {
         runtimes.push(Weak::clone(&runtime));
         drop(runtimes);
         let attendance = Attendance { board: self, runtime };
-        Errand::begin(async move { attendance.listen(rings).await });
+        Reaction::start(async move { attendance.listen(rings).await });
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl Listener {
             let (known, place) = (listeners.told, listeners.wakers.insert(None));
             Listener { board, kind, known, place }
         };
-        board.attend(reactors)?;
+        board.listen(reactors)?;
         Ok(listener)
     }
 
@@ -243,7 +243,7 @@ impl Listener {
         // So that it does not depend on the runtime where it was created.
         if let Some(reactors) = reactors() {
             // If this runtime cannot, the other one may.
-            let _ = self.board.attend(&reactors);
+            let _ = self.board.listen(&reactors);
         }
         Poll::Pending
     }

@@ -57,7 +57,7 @@ pub(crate) fn budget_exhausted(task: Option<u64>, resource: Resource) {
 /// The current poll has panicked.
 #[cold]
 pub(crate) fn task_panicked() {
-    with(|place| place.recorder.wishes().panicked());
+    with(|place| place.recorder.dump_requests().panicked());
 }
 
 /// The future that this thread polls has returned, and another thread may get its task next.

@@ -1,11 +1,11 @@
 //! The recorder of a runtime (M2), to which its workers and other threads write.
 
 use super::config::Config;
+use super::dump_requests::DumpRequests;
 use super::event::{Aside, EventKind};
 use super::here;
 use super::ring::Copied;
 use super::scribe::Scribe;
-use super::wishes::Wishes;
 use crate::env::{Clock, log};
 use std::fmt;
 use std::io;
@@ -26,7 +26,7 @@ pub(crate) struct Recorder {
     pub(super) started: SystemTime,
     /// For threads that are not workers of this runtime.
     outside: Mutex<Scribe>,
-    wishes: Wishes,
+    dump_requests: DumpRequests,
     /// Reports that an automatic dump has failed.
     pub(crate) not_dumped: log::Once,
 }
@@ -47,7 +47,7 @@ impl Recorder {
             start,
             started: SystemTime::now(),
             outside: Mutex::new(Scribe::new(words, start, true)),
-            wishes: Wishes::new(&config)?,
+            dump_requests: DumpRequests::new(&config)?,
             not_dumped: log::Once::default(),
             config,
         }))
@@ -62,8 +62,8 @@ impl Recorder {
         self.config.is_exact
     }
 
-    pub(crate) fn wishes(&self) -> &Wishes {
-        &self.wishes
+    pub(crate) fn dump_requests(&self) -> &DumpRequests {
+        &self.dump_requests
     }
 
     /// The scribe of a new worker.

@@ -27,9 +27,9 @@ const SHARE: u64 = 24;
 /// roughly.
 const COST_OF_WORD: u64 = 3;
 const COST_OF_READING: u64 = 75;
-/// The credit, in readings, with which each poll is timed. Guessed.
+/// The allowance, in readings, with which each poll is timed. Guessed.
 const ENOUGH: u64 = 128 * COST_OF_READING;
-/// The maximal credit in nanoseconds: after a long event polls are timed for a while, but not
+/// The maximal allowance in nanoseconds: after a long event polls are timed for a while, but not
 /// forever. Guessed.
 const MOST: u64 = 1_000_000;
 /// The shortest interval between two readings of the thread's CPU time in nanoseconds, because that
@@ -56,7 +56,7 @@ pub(crate) struct Scribe {
     /// When the thread's CPU time is read next.
     next_cpu_time: Counter,
     /// The time that may be spent on reading the clock, in nanoseconds.
-    credit: Counter,
+    allowance: Counter,
     /// The time between two words while nothing was timed.
     nanos_per_word: Counter,
     /// When the current poll's future returned; see [`returned`](Self::returned).
@@ -89,7 +89,7 @@ impl Scribe {
             last_reading: Counter::default(),
             read_at: Counter::default(),
             next_cpu_time: never(),
-            credit: Counter::default(),
+            allowance: Counter::default(),
             nanos_per_word: Counter::default(),
             returned_at: Counter::default(),
             rounds: Rounds::new(),
@@ -278,7 +278,7 @@ impl Scribe {
         self.nanos_per_word.set((now - before) / BATCH);
         let position = self.ring.push(Word::mark(now).0);
         if position / BATCH % SAMPLE == 0 {
-            // The next poll takes the path of timed polls only once, because there is no credit for
+            // The next poll takes the path of timed polls only once, because there is no allowance for
             // more.
             self.next_reading.set(0);
         }
@@ -352,15 +352,15 @@ impl Scribe {
         self.ring.position().saturating_sub(self.read_at.get())
     }
 
-    /// Adds credit for the time since the last reading, and subtracts the cost of what was recorded
+    /// Adds allowance for the time since the last reading, and subtracts the cost of what was recorded
     /// since.
     fn earn(&self, now: u64) {
         let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
         let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;
-        let credit = (self.credit.get() + earned).saturating_sub(spent).min(MOST);
+        let allowance = (self.allowance.get() + earned).saturating_sub(spent).min(MOST);
         self.last_reading.set(now);
         self.read_at.set(self.ring.position());
-        self.credit.set(credit);
+        self.allowance.set(allowance);
     }
 
     /// Reads the clock for the next words, and decides whether to time each poll from now on.
@@ -368,7 +368,7 @@ impl Scribe {
         let now = self.nanos();
         let least = if self.is_precise() { 1 } else { ENOUGH };
         self.earn(now);
-        let is_precise = self.is_exact || self.credit.get() >= least;
+        let is_precise = self.is_exact || self.allowance.get() >= least;
         if now >= self.next_cpu_time.get() {
             self.tell_cpu_time(now);
         }

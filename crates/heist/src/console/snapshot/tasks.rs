@@ -1,6 +1,6 @@
 //! The tasks of a snapshot: those that were requested.
 
-use super::{Sort, Wish};
+use super::{Query, Sort};
 use crate::console::json::Json;
 use crate::console::source::cut;
 use crate::scheduler::Scheduler;
@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-pub(super) fn write(json: &mut Json, scheduler: &Scheduler, tracker: &Tracker, wish: &Wish) {
-    let Chosen { tasks, matched, tracked } = choose(tracker, wish);
+pub(super) fn write(json: &mut Json, scheduler: &Scheduler, tracker: &Tracker, query: &Query) {
+    let Chosen { tasks, matched, tracked } = choose(tracker, query);
     json.key("tasks").array(tasks, |json, task| json.object(|json| write_task(json, &task)));
     json.key("tasks_matched").number(matched);
     json.key("tasks_tracked").number(tracked);
@@ -70,26 +70,26 @@ impl Ord for Task {
 }
 
 /// Keeps at most the requested number of tasks.
-fn choose(tracker: &Tracker, wish: &Wish) -> Chosen {
+fn choose(tracker: &Tracker, query: &Query) -> Chosen {
     let now = tracker.now();
     // The lowest rank is on top.
     let mut best = BinaryHeap::new();
     let (mut matched, mut tracked) = (0, 0);
     tracker.for_each(|stats| {
         tracked += 1;
-        if !is_wanted(&stats, &wish.filter) {
+        if !is_wanted(&stats, &query.filter) {
             return;
         }
         matched += 1;
         let view = stats.view(now);
-        let rank = match wish.sort {
+        let rank = match query.sort {
             Sort::Busy => view.busy,
             Sort::Polls => view.polls,
             Sort::Delay => view.delay,
             Sort::Id => 0,
         };
         best.push(Reverse(Task { rank, stats, view }));
-        if best.len() > wish.tasks {
+        if best.len() > query.tasks {
             best.pop();
         }
     });

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 /// Whether a runtime has a companion, which is never the case.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wish;
+pub(crate) struct Settings;
 
-impl Wish {
+impl Settings {
     pub(crate) fn enable(&mut self) {}
 
     pub(crate) fn grant(

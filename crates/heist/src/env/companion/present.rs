@@ -10,12 +10,12 @@ use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
 /// Whether a runtime has a companion, and with how many threads.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wish {
+pub(crate) struct Settings {
     is_wanted: bool,
     threads: Option<NonZeroUsize>,
 }
 
-impl Wish {
+impl Settings {
     pub(crate) fn enable(&mut self) {
         self.is_wanted = true;
     }

@@ -29,7 +29,7 @@ fn a_message() {
     sleeper.join().unwrap();
 }
 
-/// The sleeper sleeps elsewhere, where it must be roused.
+/// The sleeper sleeps elsewhere, where it must be interrupted.
 fn a_message_elsewhere() {
     let scene: &'static Scene =
         Box::leak(Box::new(Scene { parker: Parker::new(), message: UnsafeCell::new(0) }));
@@ -53,7 +53,7 @@ fn loom_i1_a_wake_up_is_heard_elsewhere() {
 #[test]
 #[should_panic(expected = "deadlock")]
 fn loom_canary_not_roused() {
-    canary::PARKER_NOT_ROUSED.model(a_message_elsewhere);
+    canary::PARKER_NOT_INTERRUPTED.model(a_message_elsewhere);
 }
 
 /// A thread that sleeps elsewhere announces that before it has left its mark there.
@@ -157,55 +157,55 @@ fn loom_canary_unpark_relaxed() {
     canary::PARKER_UNPARK_RELAXED.model(a_message);
 }
 
-/// One thread leaves a message and nudges; who sleeps lightly looks round, and is not woken.
-fn a_nudge() {
+/// One thread leaves a message and interrupts; a light sleeper checks it, and is not woken.
+fn an_interruption() {
     let scene: &'static Scene =
         Box::leak(Box::new(Scene { parker: Parker::new(), message: UnsafeCell::new(0) }));
     let sleeper = thread::spawn(move || {
-        assert!(!scene.parker.park_lightly(None), "a nudge is no wake-up");
-        // SAFETY: (I1) written before the nudge.
+        assert!(!scene.parker.park_lightly(None), "an interruption is no wake-up");
+        // SAFETY: (I1) written before the interruption.
         assert_eq!(scene.message.with(|text| unsafe { *text }), 5);
     });
-    // SAFETY: (I1) read after the nudge.
+    // SAFETY: (I1) read after the interruption.
     scene.message.with_mut(|text| unsafe { *text = 5 });
-    scene.parker.nudge();
+    scene.parker.interrupt();
     sleeper.join().unwrap();
 }
 
 #[test]
-fn loom_i1_a_nudge_is_kept_or_heard() {
-    loom::model(a_nudge);
+fn loom_i1_an_interruption_is_kept_or_seen() {
+    loom::model(an_interruption);
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_canary_nudge_lost() {
-    canary::PARKER_NUDGE_LOST.model(a_nudge);
+fn loom_canary_interrupt_lost() {
+    canary::PARKER_INTERRUPT_LOST.model(an_interruption);
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn loom_canary_nudge_relaxed() {
-    canary::PARKER_NUDGE_RELAXED.model(a_nudge);
+fn loom_canary_interrupt_relaxed() {
+    canary::PARKER_INTERRUPT_RELAXED.model(an_interruption);
 }
 
-/// A thread that waits for a wake-up is nudged meanwhile.
-fn a_nudge_beside_a_wake_up() {
+/// A thread that waits for a wake-up is interrupted meanwhile.
+fn an_interruption_beside_a_wake_up() {
     let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
     let sleeper = thread::spawn(move || parker.park());
-    let nudges = thread::spawn(move || parker.nudge());
+    let interrupts = thread::spawn(move || parker.interrupt());
     parker.unpark();
     sleeper.join().unwrap();
-    nudges.join().unwrap();
+    interrupts.join().unwrap();
 }
 
 #[test]
-fn loom_i1_a_nudge_takes_no_wake_up() {
-    loom::model(a_nudge_beside_a_wake_up);
+fn loom_i1_an_interruption_takes_no_wake_up() {
+    loom::model(an_interruption_beside_a_wake_up);
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_canary_nudge_for_wake_up() {
-    canary::PARKER_NUDGE_FOR_WAKE_UP.model(a_nudge_beside_a_wake_up);
+fn loom_canary_interrupt_for_wake_up() {
+    canary::PARKER_INTERRUPT_FOR_WAKE_UP.model(an_interruption_beside_a_wake_up);
 }

@@ -1,8 +1,8 @@
 //! Seats that are left and taken, beside those who add something there, in every interleaving that
 //! loom can find (L3).
 
-use super::post::Post;
-use super::vigil::Vigil;
+use super::guard_sleep::GuardSleep;
+use super::vacancy::Vacancy;
 use crate::canary;
 use crate::env::Parker;
 use crate::reactor::timers::Time;
@@ -14,14 +14,14 @@ const HELD: u32 = 1;
 
 struct Scene {
     seat: AtomicU32,
-    post: Post,
+    vacancy: Vacancy,
     barrier: AdaptiveBarrier,
     /// Whether there is a source, and when the next timer is due.
     has_source: AtomicBool,
     timer: AtomicU64,
     /// What the guard's poller has been told.
     is_watched: Mutex<bool>,
-    vigil: Vigil,
+    guard_sleep: GuardSleep,
     bell: Parker,
 }
 
@@ -30,12 +30,12 @@ impl Scene {
     fn new() -> &'static Scene {
         Box::leak(Box::new(Scene {
             seat: AtomicU32::new(HELD),
-            post: Post::new(),
+            vacancy: Vacancy::new(),
             barrier: AdaptiveBarrier::detect(),
             has_source: AtomicBool::new(false),
             timer: AtomicU64::new(Time::NEVER.as_nanos()),
             is_watched: Mutex::new(false),
-            vigil: Vigil::new(),
+            guard_sleep: GuardSleep::new(),
             bell: Parker::new(),
         }))
     }
@@ -54,21 +54,21 @@ impl Scene {
         if !self.exchange(HELD, VACANT) {
             return false;
         }
-        self.post.settle(|| self.is_vacant(), |is_left| self.watch(false, !is_left));
+        self.vacancy.settle(|| self.is_vacant(), |is_left| self.watch(false, !is_left));
         assert!(self.barrier.heavy(), "that of putting the seat to sleep");
-        self.entrust();
+        self.watch_if_vacant();
         true
     }
 
     fn sit_down(&self) {
         assert!(self.exchange(VACANT, HELD));
-        self.post.settle(
+        self.vacancy.settle(
             || self.is_vacant(),
             |is_left| match is_left {
                 false => self.watch(false, true),
                 true => {
                     assert!(self.barrier.heavy());
-                    self.entrust();
+                    self.watch_if_vacant();
                 }
             },
         );
@@ -80,8 +80,8 @@ impl Scene {
         }
     }
 
-    fn entrust(&self) {
-        if self.post.is_left() {
+    fn watch_if_vacant(&self) {
+        if self.vacancy.is_marked() {
             self.watch_source();
             self.watch_timer();
         }
@@ -92,7 +92,7 @@ impl Scene {
     }
 
     fn watch_timer(&self) {
-        if self.vigil.is_too_long_for(Time::from_nanos(self.timer.load(Ordering::Relaxed))) {
+        if self.guard_sleep.is_too_long_for(Time::from_nanos(self.timer.load(Ordering::Relaxed))) {
             self.bell.unpark();
         }
     }
@@ -103,7 +103,7 @@ fn a_source_where_nobody_sits() {
     let scene = Scene::new();
     let adds = thread::spawn(move || {
         scene.has_source.store(true, Ordering::Relaxed);
-        if scene.post.is_left_behind(&scene.barrier) {
+        if scene.vacancy.is_marked_after_barrier(&scene.barrier) {
             scene.watch_source();
         }
     });
@@ -131,7 +131,7 @@ fn taken_and_lost() {
     let robs = thread::spawn(move || scene.leave());
     scene.sit_down();
     let is_lost = robs.join().unwrap();
-    assert_eq!(scene.post.is_left(), is_lost, "what is marked is so");
+    assert_eq!(scene.vacancy.is_marked(), is_lost, "what is marked is so");
     assert!(*scene.is_watched.lock().unwrap() || !is_lost, "somebody watches");
 }
 
@@ -158,17 +158,17 @@ fn a_timer_where_nobody_sits(is_added: bool) {
     }
     let guard = thread::spawn(move || {
         loop {
-            assert!(scene.vigil.begin(&scene.barrier));
-            if scene.post.is_left() && scene.timer.load(Ordering::Relaxed) == soon {
+            assert!(scene.guard_sleep.begin(&scene.barrier));
+            if scene.vacancy.is_marked() && scene.timer.load(Ordering::Relaxed) == soon {
                 return;
             }
             scene.bell.park();
-            scene.vigil.end();
+            scene.guard_sleep.end();
         }
     });
     if is_added {
         scene.timer.store(soon, Ordering::Relaxed);
-        if scene.post.is_left_behind(&scene.barrier) {
+        if scene.vacancy.is_marked_after_barrier(&scene.barrier) {
             scene.watch_timer();
         }
     } else {

@@ -48,7 +48,7 @@ impl Scene {
     }
 
     fn register(&self, at: u64) {
-        let waits = Registered::Waiting { rouse: false };
+        let waits = Registered::Waiting { interrupt: false };
         assert_eq!(self.timers.register(&self.timer, millis(at), EntryOf::Known), waits);
     }
 
@@ -157,18 +157,18 @@ fn loom_canary_visit_dead() {
     canary::TIMER_VISIT_DEAD.model(cancel_beside_fire);
 }
 
-/// Nobody sleeps past a timer without being roused.
+/// Nobody sleeps past a timer without being interrupted.
 fn register_beside_sleeper() {
     let scene = Scene::new();
     let sleeper = {
         let scene = scene.clone();
-        thread::spawn(move || scene.timers.lie_down().unwrap())
+        thread::spawn(move || scene.timers.begin_sleep().unwrap())
     };
     let other = Arc::new(Timer::new(Waker::noop().clone()));
     let registered = scene.timers.register(&other, millis(5), EntryOf::Known);
     let until = sleeper.join().unwrap();
-    let is_roused = registered == Registered::Waiting { rouse: true };
-    assert!(is_roused || until <= millis(5), "sleeps past a timer");
+    let is_interrupted = registered == Registered::Waiting { interrupt: true };
+    assert!(is_interrupted || until <= millis(5), "sleeps past a timer");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn poll_beside_close() {
     }
     assert_eq!(polled, Polled::Closed);
     let rings = bell.rings();
-    let waits = Registered::Waiting { rouse: false };
+    let waits = Registered::Waiting { interrupt: false };
     assert_eq!(elsewhere.register(&scene.timer, millis(10), EntryOf::Known), waits);
     let mut wakers = Vec::new();
     elsewhere.advance(millis(10), 8, &mut wakers);
@@ -285,7 +285,7 @@ fn loom_i1_a_new_timer_that_is_given_up_beside_the_wheel() {
     loom::model(|| {
         let scene = Scene::new();
         let timer = Arc::new(Timer::entered(Waker::noop().clone(), millis(15)));
-        let waits = Registered::Waiting { rouse: false };
+        let waits = Registered::Waiting { interrupt: false };
         assert_eq!(scene.timers.register(&timer, millis(15), EntryOf::New), waits);
         let wheel = {
             let scene = scene.clone();

@@ -98,7 +98,7 @@ impl Scene {
                 self.advance(limit);
             }
             Op::Sleep => {
-                let until = self.timers.lie_down();
+                let until = self.timers.begin_sleep();
                 let first = self.waiting.values().map(|sleeper| sleeper.deadline).min();
                 let latest = first.map_or(Time::NEVER, |first| time::Tick::after(first).time());
                 assert!(until.unwrap_or(Time::NEVER) <= latest, "sleeps past a deadline");
@@ -126,10 +126,10 @@ impl Scene {
     /// Whether a timer that has been registered waits. Before that somebody slept until `until`.
     fn waits(&mut self, deadline: Time, until: u64, registered: Registered) -> bool {
         match registered {
-            Registered::Waiting { rouse } => {
+            Registered::Waiting { interrupt } => {
                 let longer = until > time::Tick::after(deadline).time().as_nanos();
-                assert_eq!(rouse, self.asleep && longer);
-                self.asleep &= !rouse;
+                assert_eq!(interrupt, self.asleep && longer);
+                self.asleep &= !interrupt;
                 true
             }
             Registered::Elapsed => {
@@ -159,7 +159,7 @@ impl Scene {
 
     fn advance(&mut self, limit: usize) {
         self.asleep = false;
-        self.timers.rise();
+        self.timers.end_sleep();
         let mut wakers = Vec::new();
         let more = self.timers.advance(self.now, limit, &mut wakers);
         assert!(wakers.len() <= limit);

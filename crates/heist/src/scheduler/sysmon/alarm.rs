@@ -75,7 +75,8 @@ impl Alarm {
 
     /// Wakes sysmon, whatever it does.
     pub(in crate::scheduler) fn wake(&self) {
-        self.parker.unpark_or(|| self.reactors.iter().for_each(|reactors| reactors.rouse_guard()));
+        self.parker
+            .unpark_or(|| self.reactors.iter().for_each(|reactors| reactors.interrupt_guard()));
     }
 
     /// Sleeps until a seat is woken, sysmon is [`needed`](Self::needed), or `limit` has passed, if

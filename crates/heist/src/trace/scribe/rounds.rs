@@ -234,7 +234,7 @@ impl Scribe {
     fn come_back(&self, seat: Option<u16>, by_itself: bool) {
         let rounds = &self.rounds;
         let now = self.nanos();
-        // A sleep earns no credit.
+        // A sleep earns no allowance.
         self.last_reading.set(now);
         if self.is_exact || !self.is_at_rest(seat) {
             if seat.is_some() {

@@ -174,7 +174,7 @@ fn polls_behind_rounds_are_timed_if_they_were_before() {
     let clock = StoppedClock::stop();
     let scribe = scribe(false);
     poll(&scribe);
-    assert!(!scribe.is_precise(), "there is no credit yet");
+    assert!(!scribe.is_precise(), "there is no allowance yet");
     scribe.park();
     (0..2).for_each(|_| round(&scribe, &clock));
     assert!(scribe.is_precise());

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Why a dump is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Wish {
+pub(crate) enum DumpRequest {
     Stall = b's',
     Panic = b'p',
     Signal = b'u',
@@ -17,47 +17,47 @@ pub(crate) enum Wish {
     End = b'e',
 }
 
-impl Wish {
+impl DumpRequest {
     fn from_byte(byte: u8) -> Option<Self> {
-        [Wish::Stall, Wish::Panic, Wish::Signal, Wish::End]
+        [DumpRequest::Stall, DumpRequest::Panic, DumpRequest::Signal, DumpRequest::End]
             .into_iter()
-            .find(|wish| *wish as u8 == byte)
+            .find(|request| *request as u8 == byte)
     }
 }
 
 /// A socket: writing to it is all that a signal's handler may do.
-pub(crate) struct Wishes(Option<Ends>);
+pub(crate) struct DumpRequests(Option<Ends>);
 
 struct Ends {
     bell: Arc<UnixStream>,
     rings: UnixStream,
     on_stall: bool,
     on_panic: bool,
-    /// Tells the reader of wishes to end, in case there is no room for one more wish.
+    /// Tells the reader of requests to end, in case there is no room for one more request.
     is_over: AtomicBool,
 }
 
-impl Wishes {
+impl DumpRequests {
     /// # Errors
     /// If there are no descriptors left.
     pub(super) fn new(config: &Config) -> io::Result<Self> {
         if !config.is_watched() {
-            return Ok(Wishes(None));
+            return Ok(DumpRequests(None));
         }
         let (bell, rings) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         let (on_stall, on_panic) = (config.on_stall.is_some(), config.on_panic.is_some());
         let is_over = AtomicBool::new(false);
-        Ok(Wishes(Some(Ends { bell: Arc::new(bell), rings, on_stall, on_panic, is_over })))
+        Ok(DumpRequests(Some(Ends { bell: Arc::new(bell), rings, on_stall, on_panic, is_over })))
     }
 
     /// A worker is stuck.
     pub(crate) fn stalled(&self) {
-        self.wish_if(|ends| ends.on_stall, Wish::Stall);
+        self.request_if(|ends| ends.on_stall, DumpRequest::Stall);
     }
 
     pub(super) fn panicked(&self) {
-        self.wish_if(|ends| ends.on_panic, Wish::Panic);
+        self.request_if(|ends| ends.on_panic, DumpRequest::Panic);
     }
 
     /// Nobody will look any more.
@@ -67,12 +67,12 @@ impl Wishes {
             ends.is_over.store(true, Ordering::Relaxed);
             true
         };
-        self.wish_if(stop, Wish::End);
+        self.request_if(stop, DumpRequest::End);
     }
 
-    fn wish_if(&self, is_wanted: impl FnOnce(&Ends) -> bool, wish: Wish) {
+    fn request_if(&self, is_wanted: impl FnOnce(&Ends) -> bool, request: DumpRequest) {
         if let Some(ends) = self.0.as_ref().filter(|ends| is_wanted(ends)) {
-            ring(&ends.bell, wish);
+            ring(&ends.bell, request);
         }
     }
 
@@ -82,31 +82,31 @@ impl Wishes {
     }
 
     /// Waits for the next; for one thread. The end if it cannot be waited for.
-    pub(crate) fn wait(&self) -> Wish {
-        let Some(ends) = &self.0 else { return Wish::End };
+    pub(crate) fn wait(&self) -> DumpRequest {
+        let Some(ends) = &self.0 else { return DumpRequest::End };
         loop {
             let mut byte = [0];
             let read = (&ends.rings).read(&mut byte);
             if ends.is_over.load(Ordering::Relaxed) {
-                return Wish::End;
+                return DumpRequest::End;
             }
             match read {
                 Ok(1) => {
-                    if let Some(wish) = Wish::from_byte(byte[0]) {
-                        return wish;
+                    if let Some(request) = DumpRequest::from_byte(byte[0]) {
+                        return request;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(_) | Err(_) => return Wish::End,
+                Ok(_) | Err(_) => return DumpRequest::End,
             }
         }
     }
 }
 
-/// Sends a wish. A signal handler may call this: it writes to a socket that does not block. A full
-/// socket already holds more wishes than the reader needs, so the wish is dropped.
-pub(crate) fn ring(mut bell: &UnixStream, wish: Wish) {
-    let _ = bell.write(&[wish as u8]);
+/// Sends a request. A signal handler may call this: it writes to a socket that does not block. A full
+/// socket already holds more requests than the reader needs, so the request is dropped.
+pub(crate) fn ring(mut bell: &UnixStream, request: DumpRequest) {
+    let _ = bell.write(&[request as u8]);
 }
 
 #[cfg(all(test, not(loom)))]
@@ -115,13 +115,13 @@ mod tests {
 
     /// There is no room for it, and nobody waits until there is.
     #[test]
-    fn the_end_is_heard_among_more_wishes_than_there_is_room_for() {
-        let wishes = Wishes::new(&Config::new().dump_on_stall("x")).unwrap();
-        let mut bell = &*wishes.bell().unwrap();
-        while bell.write(&[Wish::Stall as u8]).is_ok() {}
-        assert_eq!(wishes.wait(), Wish::Stall);
-        wishes.stalled();
-        wishes.end();
-        assert_eq!(wishes.wait(), Wish::End);
+    fn the_end_is_heard_among_more_requests_than_there_is_room_for() {
+        let requests = DumpRequests::new(&Config::new().dump_on_stall("x")).unwrap();
+        let mut bell = &*requests.bell().unwrap();
+        while bell.write(&[DumpRequest::Stall as u8]).is_ok() {}
+        assert_eq!(requests.wait(), DumpRequest::Stall);
+        requests.stalled();
+        requests.end();
+        assert_eq!(requests.wait(), DumpRequest::End);
     }
 }

@@ -1,19 +1,19 @@
-//! Whether the seat of a reactor is vacant.
+//! Marks the reactors of vacant seats.
 
 use crate::canary;
 use heist_sync::{AdaptiveBarrier, AtomicBool, Ordering, fence};
 
 /// What the guard knows about a reactor.
-pub(in crate::reactor) struct Post {
+pub(in crate::reactor) struct Vacancy {
     /// Whether its seat is vacant. It may be outdated while a thread is about to correct it.
-    is_left: AtomicBool,
+    is_marked: AtomicBool,
     /// Whether the guard may be watching it. Saves a system call when a worker takes the seat.
     is_watched: AtomicBool,
 }
 
-impl Post {
+impl Vacancy {
     pub(in crate::reactor) fn new() -> Self {
-        Post { is_left: AtomicBool::new(false), is_watched: AtomicBool::new(false) }
+        Vacancy { is_marked: AtomicBool::new(false), is_watched: AtomicBool::new(false) }
     }
 
     /// Marks the seat after a worker has taken or left it, as `is_vacant` tells, and calls `then`.
@@ -25,7 +25,7 @@ impl Post {
             // SeqCst: pairs with the one below, in another thread that does the same: if that
             // thread's mark comes last, its second check sees the seat as this thread has seen it.
             fence(Ordering::SeqCst);
-            self.is_left.store(is_left, Ordering::Relaxed);
+            self.is_marked.store(is_left, Ordering::Relaxed);
             // SeqCst: pairs with the one above.
             fence(Ordering::SeqCst);
             then(is_left);
@@ -37,18 +37,18 @@ impl Post {
 
     /// Whether the seat is vacant, after something was added to the reactor.
     #[inline]
-    pub(super) fn is_left_behind(&self, barrier: &AdaptiveBarrier) -> bool {
+    pub(super) fn is_marked_after_barrier(&self, barrier: &AdaptiveBarrier) -> bool {
         if !canary::GUARD_NO_LIGHT_BARRIER.sings() {
-            // Pairs with the heavy one before entrust(), and with that of a vigil: either the guard
-            // sees what was added, or this thread sees the mark.
+            // Pairs with the heavy one before watch_if_vacant(), and with that of GuardSleep::begin():
+            // either the guard sees what was added, or this thread sees the mark.
             barrier.light();
         }
-        self.is_left()
+        self.is_marked()
     }
 
     #[inline]
-    pub(super) fn is_left(&self) -> bool {
-        self.is_left.load(Ordering::Relaxed)
+    pub(super) fn is_marked(&self) -> bool {
+        self.is_marked.load(Ordering::Relaxed)
     }
 
     /// Sets whether it is watched, and returns whether it was.

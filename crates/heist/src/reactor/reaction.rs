@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 /// A future that is polled by the thread that wakes it; for a source of I/O, that is the thread
 /// that polls its reactor. It must be short and must not block. It lives as long as its waker, and
 /// is dropped when it completes.
-pub(crate) struct Errand(Mutex<State>);
+pub(crate) struct Reaction(Mutex<State>);
 
 enum State {
     /// No thread polls it.
@@ -24,10 +24,10 @@ enum State {
     Ended,
 }
 
-impl Errand {
+impl Reaction {
     /// Polls `future` for the first time.
-    pub(crate) fn begin(future: impl Future<Output = ()> + Send + 'static) {
-        Arc::new(Errand(Mutex::new(State::Waits(Box::pin(future))))).wake();
+    pub(crate) fn start(future: impl Future<Output = ()> + Send + 'static) {
+        Arc::new(Reaction(Mutex::new(State::Waits(Box::pin(future))))).wake();
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
@@ -51,7 +51,7 @@ impl Errand {
     }
 }
 
-impl Wake for Errand {
+impl Wake for Reaction {
     fn wake(self: Arc<Self>) {
         let Some(mut future) = self.take() else { return };
         let waker = Waker::from(Arc::clone(&self));
@@ -104,7 +104,7 @@ mod tests {
 
     fn begin(spy: &Arc<Spy>, mut wakes_itself: usize) {
         let guard = CountDrop(Arc::clone(spy));
-        Errand::begin(poll_fn(move |cx| {
+        Reaction::start(poll_fn(move |cx| {
             let spy = &guard.0;
             let polls = spy.polls.fetch_add(1, Ordering::Relaxed) + 1;
             *spy.waker.lock().unwrap() = Some(cx.waker().clone());
@@ -158,7 +158,7 @@ mod tests {
         let (writes, sees) = (Arc::clone(&written), Arc::clone(&seen));
         let kept: Arc<Mutex<Option<Waker>>> = Arc::default();
         let keep = Arc::clone(&kept);
-        Errand::begin(poll_fn(move |cx| {
+        Reaction::start(poll_fn(move |cx| {
             keep.lock().unwrap().get_or_insert_with(|| cx.waker().clone());
             sees.store(writes.load(Ordering::SeqCst), Ordering::SeqCst);
             Poll::Pending

@@ -8,14 +8,14 @@ use heist_sync::{AdaptiveBarrier, AtomicU64, Ordering};
 /// |---|---|
 /// | 0 | is awake, or is being woken; it checks the timers before it sleeps |
 /// | another | checks the timers, or sleeps until that time at most |
-pub(super) struct Vigil(AtomicU64);
+pub(super) struct GuardSleep(AtomicU64);
 
 /// Part of the protocol above.
 const AWAKE: u64 = 0;
 
-impl Vigil {
+impl GuardSleep {
     pub(super) fn new() -> Self {
-        Vigil(AtomicU64::new(AWAKE))
+        GuardSleep(AtomicU64::new(AWAKE))
     }
 
     /// Announces a sleep of the guard, which checks the timers after this. Returns `false` if there
