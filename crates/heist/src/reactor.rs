@@ -279,8 +279,8 @@ impl Reactor {
     }
 
     /// Called by the worker of its seat: sleeps until the seat is woken, there are events to
-    /// deliver, or the reactor is interrupted. It may return early. A stopped clock jumps to the next
-    /// timer instead, if it `may_jump`.
+    /// deliver, or the reactor is interrupted. It may return early. A stopped clock jumps to the
+    /// next timer instead, if it `may_jump`.
     pub(crate) fn sleep(&self, may_jump: impl FnOnce() -> bool) -> Slept<'_> {
         let marks = Marks(self);
         // A thread that moves a stopped clock must look at the poller.

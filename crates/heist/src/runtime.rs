@@ -117,7 +117,7 @@ pub struct Runtime {
     /// Dropped last but one, so that everything that still runs is recorded.
     keeper: trace::Keeper,
     /// Dropped last, because everything that still runs may need it.
-    companion: companion::Owner,
+    companion: companion::OwnedCompanion,
     /// Answers clients until the end, even while `drop` waits for threads.
     console: Console,
 }

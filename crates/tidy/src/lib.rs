@@ -9,6 +9,7 @@
 //! | [`lengths`] | files and functions stay short |
 //! | [`leftovers`] | nothing unfinished, no path of somebody's machine |
 //! | [`links`] | relative links in Markdown lead somewhere |
+//! | [`named`] | a function that a page names before a link to its file is there |
 //! | [`examples`] | a test runs every example |
 //! | [`safety`] | an unsafe block says which invariant makes it right |
 //! | [`orderings`] | a memory ordering says what it pairs with |
@@ -37,6 +38,7 @@ pub mod lengths;
 pub mod links;
 pub mod markdown;
 pub mod mask;
+pub mod named;
 pub mod orderings;
 pub mod outline;
 pub mod prose;

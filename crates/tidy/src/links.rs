@@ -48,7 +48,7 @@ fn is_elsewhere(destination: &str) -> bool {
 
 /// The path from the root that `path`, written in the file `from`, leads to; `None` if it
 /// leaves the repository.
-fn resolve(from: &str, path: &str) -> Option<String> {
+pub(crate) fn resolve(from: &str, path: &str) -> Option<String> {
     if path.is_empty() {
         return Some(from.to_owned());
     }

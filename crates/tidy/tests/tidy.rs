@@ -33,6 +33,11 @@ fn links_lead_somewhere() {
 }
 
 #[test]
+fn pages_name_what_is_there() {
+    assert_clean(tidy::named::check(repository()));
+}
+
+#[test]
 fn examples_are_run() {
     assert_clean(tidy::examples::check(repository()));
 }

@@ -8,4 +8,4 @@ mod kind;
 #[path = "companion/present.rs"]
 mod kind;
 
-pub(crate) use kind::{Companion, Guard, Owner, Settings};
+pub(crate) use kind::{Companion, Guard, OwnedCompanion, Settings};

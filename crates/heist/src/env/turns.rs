@@ -32,7 +32,7 @@ mod system {
     use std::time::Duration;
 
     /// The shortest possible slice.
-    const SHORT: Duration = Duration::from_micros(100);
+    const SHORTEST_SLICE: Duration = Duration::from_micros(100);
 
     /// What this module has changed about a thread.
     #[derive(Clone, Copy)]
@@ -69,7 +69,8 @@ mod system {
         let attributes = Attributes::of_this_thread()?;
         let is_usual = attributes.policy() == libc::SCHED_OTHER && attributes.0.sched_nice >= 0;
         let usual = attributes.turn();
-        let is_short = usual > SHORT && is_usual && attributes.with_turn(SHORT).apply();
+        let is_short =
+            usual > SHORTEST_SLICE && is_usual && attributes.with_turn(SHORTEST_SLICE).apply();
         is_short.then_some(usual)
     }
 
@@ -77,7 +78,7 @@ mod system {
     fn try_lengthen(usual: Duration) -> Option<()> {
         let attributes = Attributes::of_this_thread()?;
         // Otherwise the user's code has changed the slice meanwhile.
-        let is_ours = attributes.turn() == SHORT
+        let is_ours = attributes.turn() == SHORTEST_SLICE
             && matches!(attributes.policy(), libc::SCHED_OTHER | libc::SCHED_BATCH);
         (is_ours && attributes.with_turn(usual).apply()).then_some(())
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const BUSY: u64 = 1 << 63;
 /// How often a reader retries if the worker falls asleep or wakes up meanwhile.
-const LOOKS: u32 = 8;
+const RETRIES: u32 = 8;
 
 /// The time that a worker has been awake, in one word, so that readers never see half a change.
 ///
@@ -50,7 +50,7 @@ impl Busy {
     pub(super) fn total(&self) -> Duration {
         let mut word = self.word.load(Ordering::Relaxed);
         let mut nanos = word & !BUSY;
-        for _ in 0..LOOKS {
+        for _ in 0..RETRIES {
             nanos = word & !BUSY;
             if word & BUSY == 0 {
                 break;

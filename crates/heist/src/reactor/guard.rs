@@ -14,14 +14,11 @@ pub(super) use vacancy::Vacancy;
 use super::poller::{Events, Poller};
 use super::timers::Time;
 use super::{Reactor, Reactors};
+use crate::tuning::RECHECK;
 use guard_sleep::GuardSleep;
 use std::io;
 use std::sync::Mutex;
 use std::time::Duration;
-
-/// How long the guard sleeps where the process-wide barrier is not available, so that it may have
-/// missed something. Guessed.
-const SHORT: Duration = Duration::from_millis(10);
 
 pub(super) struct Guard {
     poller: Poller,
@@ -140,7 +137,9 @@ impl Reactors {
     ) {
         let Some(guard) = &self.guard else { unreachable!("sysmon comes with a guard") };
         let has_barrier = guard.sleep.begin(&self.barrier);
-        let limit = if has_barrier { limit } else { Some(limit.map_or(SHORT, |it| it.min(SHORT))) };
+        // Without the barrier the guard may have missed something.
+        let limit =
+            if has_barrier { limit } else { Some(limit.map_or(RECHECK, |it| it.min(RECHECK))) };
         let now = self.clock.now();
         let mut until = limit.map_or(Time::NEVER, |limit| now.plus(limit));
         let is_left = |seat: &usize| self[*seat].vacancy.is_marked() || is_left_alone(*seat);

@@ -12,9 +12,9 @@ use std::task::{Context, Poll, Wake, Waker};
 /// A future that is polled by the thread that wakes it; for a source of I/O, that is the thread
 /// that polls its reactor. It must be short and must not block. It lives as long as its waker, and
 /// is dropped when it completes.
-pub(crate) struct Reaction(Mutex<State>);
+pub(crate) struct Reaction(Mutex<ReactionState>);
 
-enum State {
+enum ReactionState {
     /// No thread polls it.
     Waits(Pin<Box<dyn Future<Output = ()> + Send>>),
     /// A thread polls it. It may have been woken meanwhile.
@@ -27,25 +27,27 @@ enum State {
 impl Reaction {
     /// Polls `future` for the first time.
     pub(crate) fn start(future: impl Future<Output = ()> + Send + 'static) {
-        Arc::new(Reaction(Mutex::new(State::Waits(Box::pin(future))))).wake();
+        Arc::new(Reaction(Mutex::new(ReactionState::Waits(Box::pin(future))))).wake();
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut ReactionState) -> R) -> R {
         // The lock is held for assignments only, none of which panics.
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Takes the future in order to poll it.
     fn take(&self) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
-        self.change(|state| match std::mem::replace(state, State::Runs { is_woken: true }) {
-            State::Waits(future) => {
-                *state = State::Runs { is_woken: false };
-                Some(future)
-            }
-            State::Runs { .. } => None,
-            State::Ended => {
-                *state = State::Ended;
-                None
+        self.change(|state| {
+            match std::mem::replace(state, ReactionState::Runs { is_woken: true }) {
+                ReactionState::Waits(future) => {
+                    *state = ReactionState::Runs { is_woken: false };
+                    Some(future)
+                }
+                ReactionState::Runs { .. } => None,
+                ReactionState::Ended => {
+                    *state = ReactionState::Ended;
+                    None
+                }
             }
         })
     }
@@ -57,17 +59,17 @@ impl Wake for Reaction {
         let waker = Waker::from(Arc::clone(&self));
         loop {
             if let Poll::Ready(()) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-                self.change(|state| *state = State::Ended);
+                self.change(|state| *state = ReactionState::Ended);
                 return;
             }
             // This thread handles wake-ups that came during the poll.
             let again = self.change(|state| match state {
-                State::Runs { is_woken: true } => {
-                    *state = State::Runs { is_woken: false };
+                ReactionState::Runs { is_woken: true } => {
+                    *state = ReactionState::Runs { is_woken: false };
                     Some(future)
                 }
                 _ => {
-                    *state = State::Waits(future);
+                    *state = ReactionState::Waits(future);
                     None
                 }
             });

@@ -38,8 +38,8 @@ pub(crate) struct Timers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Registered {
-    /// It will fire. If `interrupt`, a thread sleeps in this reactor beyond the deadline and must be
-    /// woken.
+    /// It will fire. If `interrupt`, a thread sleeps in this reactor beyond the deadline and must
+    /// be woken.
     Waiting { interrupt: bool },
     /// Its deadline has passed: it is not registered.
     Elapsed,

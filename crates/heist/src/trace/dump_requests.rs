@@ -103,8 +103,8 @@ impl DumpRequests {
     }
 }
 
-/// Sends a request. A signal handler may call this: it writes to a socket that does not block. A full
-/// socket already holds more requests than the reader needs, so the request is dropped.
+/// Sends a request. A signal handler may call this: it writes to a socket that does not block. A
+/// full socket already holds more requests than the reader needs, so the request is dropped.
 pub(crate) fn ring(mut bell: &UnixStream, request: DumpRequest) {
     let _ = bell.write(&[request as u8]);
 }

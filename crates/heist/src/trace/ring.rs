@@ -11,7 +11,7 @@ mod loom_tests;
 mod tests;
 
 /// Words are prefetched this far before they are written: two cache lines. Chosen by `yield_many`.
-const AHEAD: usize = 16;
+const PREFETCHED_WORDS: usize = 16;
 
 /// A ring buffer of words: one thread at a time writes, any thread copies, and the oldest words are
 /// overwritten.
@@ -57,7 +57,7 @@ impl Ring {
         let position = self.position();
         let place = self.place(position);
         // If the store had to wait for memory, so would all later atomics of the poll.
-        prefetch_to_write(ptr::from_ref(place).wrapping_add(AHEAD));
+        prefetch_to_write(ptr::from_ref(place).wrapping_add(PREFETCHED_WORDS));
         // Release: pairs with the fence in copy(). A thread that has read this word sees the
         // position before it.
         let release = canary::TRACE_WORD_RELAXED.weakens(Ordering::Release);

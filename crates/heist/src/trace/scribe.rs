@@ -278,8 +278,8 @@ impl Scribe {
         self.nanos_per_word.set((now - before) / BATCH);
         let position = self.ring.push(Word::mark(now).0);
         if position / BATCH % SAMPLE == 0 {
-            // The next poll takes the path of timed polls only once, because there is no allowance for
-            // more.
+            // The next poll takes the path of timed polls only once, because there is no allowance
+            // for more.
             self.next_reading.set(0);
         }
     }
@@ -352,8 +352,8 @@ impl Scribe {
         self.ring.position().saturating_sub(self.read_at.get())
     }
 
-    /// Adds allowance for the time since the last reading, and subtracts the cost of what was recorded
-    /// since.
+    /// Adds allowance for the time since the last reading, and subtracts the cost of what was
+    /// recorded since.
     fn earn(&self, now: u64) {
         let earned = now.saturating_sub(self.last_reading.get()) / SHARE;
         let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;

@@ -14,8 +14,8 @@ impl Settings {
         &self,
         _companion: &Companion,
         _on_thread_start: impl Fn() + Send + Sync + 'static,
-    ) -> io::Result<Owner> {
-        Ok(Owner)
+    ) -> io::Result<OwnedCompanion> {
+        Ok(OwnedCompanion)
     }
 }
 
@@ -34,4 +34,4 @@ pub(crate) struct Guard<'a>(PhantomData<&'a Companion>);
 
 /// Ends the companion when it is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Owner;
+pub(crate) struct OwnedCompanion;

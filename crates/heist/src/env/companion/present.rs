@@ -31,9 +31,9 @@ impl Settings {
         &self,
         companion: &Companion,
         on_thread_start: impl Fn() + Send + Sync + 'static,
-    ) -> io::Result<Owner> {
+    ) -> io::Result<OwnedCompanion> {
         if !self.is_wanted {
-            return Ok(Owner(None));
+            return Ok(OwnedCompanion(None));
         }
         let runtime = Builder::new_multi_thread()
             .worker_threads(self.threads.map_or(1, NonZeroUsize::get))
@@ -44,7 +44,7 @@ impl Settings {
             .map_err(|error| not_started(&error))?;
         let handle = runtime.handle().clone();
         companion.0.set(handle).expect("a runtime is built once, and has one companion");
-        Ok(Owner(Some(runtime)))
+        Ok(OwnedCompanion(Some(runtime)))
     }
 }
 
@@ -76,9 +76,9 @@ pub(crate) struct Guard<'a>(#[expect(dead_code, reason = "it is held")] Option<E
 
 /// Ends the companion when it is dropped, without waiting, so that it may be dropped anywhere.
 #[derive(Debug, Default)]
-pub(crate) struct Owner(Option<Runtime>);
+pub(crate) struct OwnedCompanion(Option<Runtime>);
 
-impl Drop for Owner {
+impl Drop for OwnedCompanion {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

@@ -39,8 +39,9 @@ impl Vacancy {
     #[inline]
     pub(super) fn is_marked_after_barrier(&self, barrier: &AdaptiveBarrier) -> bool {
         if !canary::GUARD_NO_LIGHT_BARRIER.sings() {
-            // Pairs with the heavy one before watch_if_vacant(), and with that of GuardSleep::begin():
-            // either the guard sees what was added, or this thread sees the mark.
+            // Pairs with the heavy one before watch_if_vacant(), and with that of
+            // GuardSleep::begin(): either the guard sees what was added, or this thread sees the
+            // mark.
             barrier.light();
         }
         self.is_marked()

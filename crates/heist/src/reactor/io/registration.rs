@@ -37,18 +37,18 @@ pub(super) trait Places {
 /// | 16..32 | stranger: the other seat from which tasks waited last; valid if times is not 0 |
 /// | 32..40 | times: number of consecutive waits from there |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Home(u64);
+struct WatchingSeat(u64);
 
-// Layout: see the table of `Home`.
+// Layout: see the table of `WatchingSeat`.
 const SEAT_MASK: u64 = (1 << 16) - 1;
 const STRANGER_SHIFT: u32 = 16;
 const TIMES_SHIFT: u32 = 32;
 /// No seat has this number; see `MAX_WORKERS`.
 const NONE: u64 = SEAT_MASK;
 
-impl Home {
-    fn at(seat: u64) -> Home {
-        Home(seat)
+impl WatchingSeat {
+    fn at(seat: u64) -> WatchingSeat {
+        WatchingSeat(seat)
     }
 
     fn seat(self) -> Option<usize> {
@@ -65,13 +65,13 @@ impl Home {
     }
 
     /// The value after one more wait from `here`.
-    fn waited_from(self, here: usize) -> Home {
+    fn waited_from(self, here: usize) -> WatchingSeat {
         let seat = self.0 & SEAT_MASK;
         if seat == here as u64 {
-            return Home(seat);
+            return WatchingSeat(seat);
         }
         let times = if self.times() > 0 && self.stranger() == here { self.times() + 1 } else { 1 };
-        Home(seat | (here as u64) << STRANGER_SHIFT | u64::from(times) << TIMES_SHIFT)
+        WatchingSeat(seat | (here as u64) << STRANGER_SHIFT | u64::from(times) << TIMES_SHIFT)
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Registration<P = Reactors> {
     source: Arc<Source>,
     places: Arc<P>,
     /// The seat is changed only under the lock.
-    home: AtomicU64,
+    watched_at: AtomicU64,
     /// The key under which the reactor knows the source. Meaningless without a reactor.
     key: Mutex<Key>,
     /// What the reactor watches for.
@@ -95,7 +95,7 @@ impl<P: Places> Registration<P> {
         Registration {
             source: Arc::new(Source::new(ready)),
             places,
-            home: AtomicU64::new(Home::at(NONE).0),
+            watched_at: AtomicU64::new(WatchingSeat::at(NONE).0),
             key: Mutex::new(Key(0)),
             interest,
         }
@@ -158,19 +158,19 @@ impl<P: Places> Registration<P> {
     /// Called before a task waits: makes sure that a reactor watches, preferably this worker's.
     #[inline]
     fn prepare(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
-        let home = self.load();
-        if home.seat().is_none() {
+        let watched_at = self.load();
+        if watched_at.seat().is_none() {
             return self.register(fd);
         }
         let Some(here) = self.places.here() else { return Ok(()) };
-        let new = home.waited_from(here);
-        if new == home {
+        let new = watched_at.waited_from(here);
+        if new == watched_at {
             return Ok(());
         }
         if new.times() < MOVE_AFTER {
             // Relaxed: this is a heuristic. If another thread was faster, its value is as good.
             let relaxed = Ordering::Relaxed;
-            let _ = self.home.compare_exchange(home.0, new.0, relaxed, relaxed);
+            let _ = self.watched_at.compare_exchange(watched_at.0, new.0, relaxed, relaxed);
         } else {
             self.move_to(here, fd);
         }
@@ -184,10 +184,10 @@ impl<P: Places> Registration<P> {
         if self.load().seat().is_none() {
             let seat = self.places.here_or_any();
             if canary::REGISTRATION_EARLY.sings() {
-                self.settle(Home::at(seat as u64));
+                self.settle(WatchingSeat::at(seat as u64));
             }
             *key = self.watch(seat, fd)?;
-            self.settle(Home::at(seat as u64));
+            self.settle(WatchingSeat::at(seat as u64));
         }
         Ok(())
     }
@@ -198,16 +198,16 @@ impl<P: Places> Registration<P> {
     fn move_to(&self, seat: usize, fd: BorrowedFd<'_>) {
         let mut key = self.lock();
         let Some(old) = self.load().seat() else { return };
-        let mut home = old;
+        let mut watched_at = old;
         if old != seat {
             if let Ok(new_key) = self.watch(seat, fd) {
                 // The old reactor forgets it, whatever the poller returns.
                 let _ = self.unwatch(old, *key, fd);
                 *key = new_key;
-                home = seat;
+                watched_at = seat;
             }
         }
-        self.settle(Home::at(home as u64));
+        self.settle(WatchingSeat::at(watched_at as u64));
     }
 
     /// Deregisters the source, so that no event reaches it any more.
@@ -217,7 +217,7 @@ impl<P: Places> Registration<P> {
             Some(seat) => self.unwatch(seat, *key, fd),
             None => Ok(()),
         };
-        self.settle(Home::at(NONE));
+        self.settle(WatchingSeat::at(NONE));
         unwatched
     }
 
@@ -235,15 +235,15 @@ impl<P: Places> Registration<P> {
         self.places.unwatch(seat, fd)
     }
 
-    fn load(&self) -> Home {
+    fn load(&self) -> WatchingSeat {
         // Acquire: pairs with the Release in settle(): if there is a seat, its reactor already
         // watches.
-        Home(self.home.load(Ordering::Acquire))
+        WatchingSeat(self.watched_at.load(Ordering::Acquire))
     }
 
-    fn settle(&self, home: Home) {
+    fn settle(&self, watched_at: WatchingSeat) {
         // Release: pairs with the Acquire in load().
-        self.home.store(home.0, Ordering::Release);
+        self.watched_at.store(watched_at.0, Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, Key> {
@@ -264,12 +264,13 @@ impl<P: Places> Registration<P> {
     /// Registers the source as if the first wait had come from this seat.
     pub(super) fn register_at(&self, seat: usize, fd: BorrowedFd<'_>) {
         *self.lock() = self.watch(seat, fd).unwrap();
-        self.settle(Home::at(seat as u64));
+        self.settle(WatchingSeat::at(seat as u64));
     }
 
     /// Counts waits from this seat, one fewer than a move takes.
     pub(super) fn waited_for_from(&self, seat: usize) {
-        let home = (1..MOVE_AFTER).fold(self.load(), |home, _| home.waited_from(seat));
-        self.settle(home);
+        let watched_at =
+            (1..MOVE_AFTER).fold(self.load(), |watched_at, _| watched_at.waited_from(seat));
+        self.settle(watched_at);
     }
 }

@@ -43,12 +43,12 @@ pub(crate) struct Sources {
 }
 
 struct Slots {
-    slab: Slab<Slot>,
+    slab: Slab<SourceSlot>,
     next_generation: u32,
     is_closed: bool,
 }
 
-struct Slot {
+struct SourceSlot {
     generation: u32,
     source: Arc<Source>,
 }
@@ -72,7 +72,7 @@ impl Sources {
         }
         let generation = slots.next_generation;
         slots.next_generation = generation.wrapping_add(1);
-        let index = slots.slab.insert(Slot { generation, source: source.clone() });
+        let index = slots.slab.insert(SourceSlot { generation, source: source.clone() });
         self.len.store(slots.slab.len(), Ordering::Relaxed);
         Ok(Key::new(index, generation))
     }

@@ -108,8 +108,8 @@ fn what_comes_before_the_registration_is_not_lost() {
     assert!(waits_from(&reactors, 0, &source));
 }
 
-/// A sleep that does not begin, because of a wake-up or an interruption, returns no events, not even those
-/// of the last sleep.
+/// A sleep that does not begin, because of a wake-up or an interruption, returns no events, not
+/// even those of the last sleep.
 #[test]
 fn what_has_come_in_a_sleep_comes_once() {
     let reactors = reactors(1);
@@ -127,8 +127,8 @@ fn what_has_come_in_a_sleep_comes_once() {
     assert!(!slept.is_woken && slept.harvest.is_none());
 }
 
-/// L3: who sleeps while there is no source is interrupted by the first one, and sleeps where that is
-/// heard.
+/// L3: who sleeps while there is no source is interrupted by the first one, and sleeps where that
+/// is heard.
 #[test]
 fn l3_the_first_source_is_heard_by_who_sleeps_already() {
     let reactors = reactors(1);

@@ -18,10 +18,10 @@ pub(crate) struct Timer {
     /// The number of the valid entry; entries with other numbers are dead. Written by the owner
     /// with the lock, and read without it where an outdated value does no harm.
     generation: AtomicU32,
-    state: Mutex<State>,
+    state: Mutex<TimerState>,
 }
 
-struct State {
+struct TimerState {
     deadline: Time,
     /// The latest tick at which the wheel reaches its entry.
     visit: Tick,
@@ -80,7 +80,7 @@ impl Timer {
     /// Creates a timer that is not registered. `waker` is called when it fires.
     #[cfg(test)]
     pub(crate) fn new(waker: Waker) -> Self {
-        let state = State {
+        let state = TimerState {
             deadline: Time::NEVER,
             visit: Tick(0),
             phase: Phase::Resting,
@@ -93,7 +93,7 @@ impl Timer {
     /// other thread knows it, so that needs no lock.
     pub(crate) fn entered(waker: Waker, deadline: Time) -> Self {
         let visit = Tick::after(deadline);
-        let state = State { deadline, visit, phase: Phase::Waiting, waker: Some(waker) };
+        let state = TimerState { deadline, visit, phase: Phase::Waiting, waker: Some(waker) };
         Timer { generation: AtomicU32::new(Self::FIRST), state: Mutex::new(state) }
     }
 
@@ -221,7 +221,7 @@ impl Timer {
         next
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TimerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
