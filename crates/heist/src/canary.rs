@@ -40,7 +40,7 @@ pub(crate) const COUNT_DONE_RELAXED: Canary = Canary::new("count done relaxed");
 pub(crate) const COUNT_MERGE_BLIND: Canary = Canary::new("count merge blind");
 /// A scope's count starts at zero: others come to zero though the owner has not added its part.
 pub(crate) const COUNT_UNBIASED: Canary = Canary::new("count unbiased");
-/// Jobs that a worker spawns on credit were not counted ahead.
+/// Jobs that a worker spawns from its count cache were not counted ahead.
 pub(crate) const COUNT_AHEAD_FORGOTTEN: Canary = Canary::new("count ahead forgotten");
 /// A block counts as back before its job has left it.
 pub(crate) const BLOCKS_BACK_RELAXED: Canary = Canary::new("blocks back relaxed");

@@ -1,23 +1,20 @@
-//! Fork-join: closures that may run at the same time, on the workers that run tasks, and may borrow from
-//! whoever waits for them. The protocol is told in `forkjoin/README.md`.
+//! Fork-join: closures that may run at the same time, on the workers that run tasks, and may borrow
+//! from the thread that waits for them. `forkjoin/README.md` specifies the protocol.
 //!
 //! | module | what |
 //! |---|---|
 //! | `join` | two closures |
-//! | `latch` | whether a job has ended, and who waits for that |
-//! | `frame` | a job in the frame of who waits for it |
-//! | `deque_view` | what all of them do with a worker's deque |
-//! | `heap` | a job in a block of its own |
-//! | `scope`, `tally`, `count` | any number of closures, and how they are counted |
+//! | `scope` | any number of closures, and the count of them |
 //! | `job_handle` | a closure that may outlive its spawner, awaited or waited for |
 //! | `broadcast` | a closure for each worker |
-//! | `on_runtime` | all of it on a runtime of one's choice |
-//! | `waiter` | who waits for a job, and how that one is woken |
-//! | `wait` | what a worker does until a job has ended that another has |
-//! | `outside` | from threads that are no workers |
+//! | `on_runtime` | all of these on a given runtime |
+//! | `frame`, `heap` | a job in the frame of its join, and in a block of its own |
+//! | `deque_view` | a worker's deque as fork-join uses it |
+//! | `latch` | whether a job has ended, and whether its owner sleeps |
+//! | `wait`, `waiter` | what a worker does while it waits, and how a waiting thread is woken |
+//! | `outside` | fork-join from threads that are not workers |
 
 mod broadcast;
-mod count;
 mod deque_view;
 mod frame;
 mod heap;
@@ -27,7 +24,6 @@ mod latch;
 mod on_runtime;
 mod outside;
 mod scope;
-mod tally;
 mod wait;
 mod waiter;
 

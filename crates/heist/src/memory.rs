@@ -7,6 +7,10 @@
 //!
 //! `docs/decisions/018-two-block-allocators.md` says why there are two.
 
+/// Layout: the size of the largest blocks. Larger tasks and jobs are few, and cost more than their
+/// memory.
+const LARGEST: usize = 512;
+
 mod arena;
 mod magazines;
 

@@ -53,7 +53,7 @@ mod worker;
 pub use identity::Id;
 pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
-pub(crate) use jobs::{Header, How, Job, OfScope, Origin, idle_job};
+pub(crate) use jobs::{Header, Job, OfScope, Origin, VTable, empty_job};
 pub use metrics::WorkerState;
 pub(crate) use refused::one_after_the_other;
 pub use shared::RuntimeFlavor;

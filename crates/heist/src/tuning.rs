@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// How often a thread rechecks what cannot wake it: whether a paused clock may advance, and whether
-/// threads have ended during a shutdown. Does not matter within a factor of four.
+/// How often a thread rechecks what cannot wake it: whether a paused clock may advance, whether
+/// threads have ended during a shutdown, and the reactors of vacant seats where the process-wide
+/// barrier is not available. Does not matter within a factor of four.
 pub(crate) const RECHECK: Duration = Duration::from_millis(1);
 
 /// Initial interval of rare checks, in tasks: of the inject queue, of the future of a `block_on`
@@ -23,9 +24,9 @@ pub(crate) const SHARDS: usize = 16;
 /// names of ended tasks. Does not matter within a factor of four.
 pub(crate) const KEPT_BYTES: usize = 1 << 20;
 
-/// Number of task ids that a thread takes from the shared counter at a time. Does not matter within
-/// a factor of four.
-pub(crate) const ID_BLOCK: u64 = 1024;
+/// Number of units that a thread takes from a shared counter at a time: task ids, and jobs of a
+/// scope. Does not matter within a factor of four.
+pub(crate) const COUNTER_BLOCK: u64 = 1024;
 
 /// When a thread takes memory for a task, it prefetches the block that it will take this many tasks
 /// later. Benchmark: `spawn`, which prefetching speeds up by a factor of 1.2 to 1.8; the number
@@ -59,3 +60,9 @@ pub(crate) const SPINS_SKIPPED: u32 = 63;
 /// Turns of a spin loop between two looks at what other threads write, which take the cache lines
 /// from them. Benchmark: `ping_pong`, which takes 1.3 times as long with a third of it.
 pub(crate) const SPINS_PER_LOOK: u32 = 32;
+
+/// How long a worker that waits for a job sleeps on its seat before it gives the seat away. A
+/// worker that takes the seat begins something else, and may not be done with it when the wait is
+/// over: then more threads than cores run. Longer than jobs mostly run between two joins. Does not
+/// matter within a factor of four.
+pub(crate) const SLEEP_ON_SEAT: Duration = Duration::from_micros(200);

@@ -8,7 +8,7 @@ use super::wait::wait;
 use super::waiter::Waiter;
 use crate::env::quietly;
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global};
-use crate::scheduler::{Header, How, Job, Local, Origin, with_here};
+use crate::scheduler::{Header, Job, Local, Origin, VTable, with_here};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
@@ -133,8 +133,8 @@ impl Handle {
         let (f, workers) = (Arc::new(f), self.num_workers());
         for index in 0..workers {
             // SAFETY: (J2) it borrows nothing.
-            let call = unsafe { heap::new(Called { f: Arc::clone(&f), index, workers }) };
-            if let Err(call) = self.scheduler().call_worker(index, call) {
+            let call = unsafe { heap::new(DetachedPart { f: Arc::clone(&f), index, workers }) };
+            if let Err(call) = self.scheduler().send_direct_job(index, call) {
                 // That worker has ended.
                 submit_elsewhere(self, call);
             }
@@ -159,7 +159,8 @@ fn results_of<R>(outcomes: Vec<thread::Result<R>>) -> Vec<R> {
     results
 }
 
-/// Has all workers call `f`; `local` is this thread's, if it is one of them. All have ended when this returns.
+/// Has all workers call `f`, and waits until all calls have ended. `local` is this thread's worker,
+/// if it is one of them.
 fn call_all<F, R>(handle: &Handle, local: Option<&Local>, f: &F) -> Vec<thread::Result<R>>
 where
     F: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -173,9 +174,10 @@ where
     // A spare worker has no part.
     let mine = local.map(Local::index).filter(|index| *index < workers);
     for part in parts.iter().filter(|part| has_threads && mine != Some(part.index)) {
-        // SAFETY: (J2) the frame is not left before all that were called have set their latches.
+        // SAFETY: (J2) the frame is not left before the latches of all parts that were sent are
+        // set.
         let call = unsafe { Job::new(NonNull::from(part).cast()) };
-        if let Err(call) = handle.scheduler().call_worker(part.index, call) {
+        if let Err(call) = handle.scheduler().send_direct_job(part.index, call) {
             // That worker has ended. Other parts may wait for this one (J5).
             submit_elsewhere(handle, call);
         }
@@ -191,7 +193,7 @@ where
         // SAFETY: (J2) the latch is set.
         unsafe { part.outcome.take() }
     };
-    // First one's own: others may wait for it.
+    // Its own part first: others may wait for it.
     let mut own = mine.map(|mine| (mine, parts[mine].call()));
     let outcome = |part: &Part<'_, F, R>| {
         let own = own.take_if(|(mine, _)| *mine == part.index);
@@ -200,7 +202,7 @@ where
     parts.iter().map(outcome).collect()
 }
 
-/// What one worker is asked to call.
+/// One worker's part of a broadcast.
 #[repr(C)]
 struct Part<'a, F, R> {
     header: Header,
@@ -214,11 +216,11 @@ struct Part<'a, F, R> {
 
 impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
     /// A worker that ends runs it all the same: others may wait for it (J5).
-    const HOW: How =
-        How { run: Self::run, refuse: |_| false, is_framed: false, scope: None, loose: None };
+    const VTABLE: VTable =
+        VTable { run: Self::run, refuse: |_| false, is_stack_job: false, scope: None, task: None };
 
     fn new(f: &'a F, index: usize, workers: usize, waiter: Waiter) -> Self {
-        let (header, outcome) = (Header::new(&Self::HOW), Outcome::new());
+        let (header, outcome) = (Header::new(&Self::VTABLE), Outcome::new());
         Part { header, latch: Latch::new(), waiter, f, index, workers, outcome }
     }
 
@@ -233,26 +235,26 @@ impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
         // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
         let part = unsafe { header.cast::<Self>().as_ref() };
         let outcome = part.call();
-        // SAFETY: (J2) nobody reads it before the latch is set.
+        // SAFETY: (J2) no thread reads it before the latch is set.
         unsafe { part.outcome.put(outcome) };
         let waiter = part.waiter.clone();
         part.latch.set(|| waiter.unpark());
     }
 }
 
-/// A part that nobody waits for.
-struct Called<F> {
+/// A part that no thread waits for.
+struct DetachedPart<F> {
     f: Arc<F>,
     index: usize,
     workers: usize,
 }
 
-impl<F: Fn(BroadcastContext<'_>) + Send + Sync> Work for Called<F> {
+impl<F: Fn(BroadcastContext<'_>) + Send + Sync> Work for DetachedPart<F> {
     const IS_MANDATORY: bool = true;
 
     fn run(self, _worker: Option<&Local>) {
         let context = BroadcastContext::new(self.index, self.workers);
-        // Its panic has been printed, and there is nobody to tell.
+        // The panic hook has reported a panic, and no handle could return it.
         quietly(|| (self.f)(context));
     }
 }

@@ -1,6 +1,6 @@
 //! What joins, scopes and waiting workers do with a worker's deque of jobs.
 
-use crate::scheduler::{Job, Local, Origin, deque_here, idle_job};
+use crate::scheduler::{Job, Local, Origin, deque_here, empty_job};
 use heist_deque::deque::{self, Mark, Pushed};
 
 /// The deque of this thread's worker, as a join uses it: one pointer, which is null on a thread
@@ -75,13 +75,13 @@ pub(super) fn mark(local: &Local) -> Mark {
 /// in its place.
 pub(super) fn pop_since(local: &Local, mark: Mark) -> Option<Job> {
     let popped = local.with_deque(|deque| deque.pop_newer(mark))?;
-    leave_framed(local, popped)
+    put_back_stack_job(local, popped)
 }
 
 /// Takes a job of this worker, which may be in the middle of a join: the newest, or else the
 /// oldest, as a thief would.
 pub(super) fn take_own(local: &Local) -> Option<(Job, Origin)> {
-    let newest = local.pop_job().and_then(|job| leave_framed(local, job));
+    let newest = local.pop_job().and_then(|job| put_back_stack_job(local, job));
     if let Some(job) = newest {
         return Some((job, Origin::Here));
     }
@@ -89,23 +89,23 @@ pub(super) fn take_own(local: &Local) -> Option<(Job, Origin)> {
     local.scheduler().steal_job_of(index).map(|job| (job, Origin::Stolen(index)))
 }
 
-/// Puts the job of a join back in its place: the join would take another job that came there for
-/// its own (J1). (A stolen job leaves no place.) With fixed threads the job is run all the same,
-/// and [`hold_place`] fills its place.
-fn leave_framed(local: &Local, job: Job) -> Option<Job> {
-    if job.is_framed() && !local.is_fixed() {
+/// Pushes a stack job back: its join would take another job at the same position for its own (J1).
+/// (A stolen job leaves no position behind.) With fixed threads the job is run nevertheless, and
+/// [`fill_position`] fills its position.
+fn put_back_stack_job(local: &Local, job: Job) -> Option<Job> {
+    if job.is_stack_job() && !local.is_fixed() {
         local.push_job(job);
         return None;
     }
     Some(job)
 }
 
-/// The job of a join further down on this worker's own stack was popped, but not by that join,
-/// which must not take what comes to the same place next for its own. So something is put there,
-/// and on top of it.
+/// Fills the position of a stack job that was popped by its own worker but not by its join, further
+/// down on the stack: the join must not take the next job at this position for its own. The second
+/// empty job keeps the first from being popped next.
 #[cold]
-pub(super) fn hold_place(local: &Local) {
-    local.with_deque(|deque| (0..2).for_each(|_| deque.push(idle_job())));
+pub(super) fn fill_position(local: &Local) {
+    local.with_deque(|deque| (0..2).for_each(|_| deque.push(empty_job())));
 }
 
 /// Where no other worker could come to run a job, because no seat is lent: takes one of this

@@ -1,9 +1,9 @@
-//! A job in the frame of who waits for it.
+//! A job in the frame of the join that waits for it.
 
-use super::deque_view::hold_place;
+use super::deque_view::fill_position;
 use super::join::FnContext;
 use super::latch::Latch;
-use crate::scheduler::{Header, How, Job, Local, Origin};
+use crate::scheduler::{Header, Job, Local, Origin, VTable};
 use heist_deque::deque::Mark;
 use heist_sync::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -11,8 +11,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 use std::thread;
 
-/// The second closure of a join. It lies in the frame of the join, and is pushed to the deque of the
-/// worker that joins: whoever pops it there runs it itself, and all others are thieves.
+/// The second closure of a join, in the frame of the join. It is pushed to the deque of the joining
+/// worker: that worker pops it and calls the closure, and any other thread is a thief.
 #[repr(C)]
 pub(super) struct StackJob<F, R> {
     pub(super) head: Head,
@@ -20,7 +20,7 @@ pub(super) struct StackJob<F, R> {
     outcome: Outcome<R>,
 }
 
-/// What it has whatever its closure is.
+/// The part that does not depend on the closure.
 #[repr(C)]
 pub(super) struct Head {
     header: Header,
@@ -28,7 +28,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Whether this is its job.
+    /// Whether `job` is this one.
     #[inline(always)]
     pub(super) fn is_of(&self, job: &Job) -> bool {
         job.address() == NonNull::from(&self.header)
@@ -36,23 +36,29 @@ impl Head {
 }
 
 impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
-    const HOW: How =
-        How { run: Self::run_stolen, refuse: |_| false, is_framed: true, scope: None, loose: None };
+    const VTABLE: VTable = VTable {
+        run: Self::run_stolen,
+        refuse: |_| false,
+        is_stack_job: true,
+        scope: None,
+        task: None,
+    };
 
-    /// To be pushed there.
+    /// For a job that will be pushed at `mark`.
     #[inline(always)]
     pub(super) fn new(mark: Mark, closure: F) -> Self {
         StackJob {
-            head: Head { header: Header::new(&Self::HOW), latch: Latch::of(mark) },
+            head: Head { header: Header::new(&Self::VTABLE), latch: Latch::of(mark) },
             closure: Once::new(closure),
             outcome: Outcome::new(),
         }
     }
 
-    /// The right to run it.
+    /// Returns the right to run the job.
     ///
     /// # Safety
-    /// It stays where it is until the job was popped again, or could not be pushed, and its closure is taken, or the latch is set.
+    /// The stack job stays in place until its latch is set, or until the job was popped or could
+    /// not be pushed and the closure has been taken.
     #[inline(always)]
     pub(super) unsafe fn offer(&self) -> Job {
         // SAFETY: (J1) the closure and its result are Send, and the caller keeps the frame.
@@ -60,7 +66,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     }
 
     /// # Safety
-    /// The job was popped, or could not be pushed, so that nobody else has it.
+    /// The job was popped or could not be pushed, so no other thread has it.
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> F {
         // SAFETY: (J1) passed on to the caller.
@@ -70,7 +76,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     /// # Safety
     /// The latch is set.
     pub(super) unsafe fn outcome(&self) -> thread::Result<R> {
-        // SAFETY: (J2) passed on to the caller: the thief has written it before.
+        // SAFETY: (J2) the latch is set, as the caller promises: the thief has written it.
         unsafe { self.outcome.take() }
     }
 
@@ -78,27 +84,28 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
     /// Like [`Job::new`] was promised.
     unsafe fn run_stolen(header: NonNull<Header>, thief: Option<&Local>, origin: Origin) {
         let Some(thief) = thief else { unreachable!("it was in the deque of a worker") };
-        // Its own worker runs it in the middle of the first closure, perhaps.
+        // `Here`: its own worker runs it, in the middle of the first closure.
         let victim = match origin {
             Origin::Stolen(victim) => victim,
             Origin::Here => {
-                hold_place(thief);
+                fill_position(thief);
                 thief.index()
             }
         };
-        // SAFETY: (J2) the frame stays until the latch is set; the job begins with its head, and that with the header.
+        // SAFETY: (J2) the frame stays until the latch is set; the job begins with its head, which
+        // begins with the header.
         let job = unsafe { header.cast::<Self>().as_ref() };
         job.head.latch.begin(thief.index());
         // SAFETY: (J1) this was the one right to run it.
         let closure = unsafe { job.closure.take() };
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(FnContext::new(true))));
-        // SAFETY: (J2) nobody reads it before the latch is set.
+        // SAFETY: (J2) no thread reads it before the latch is set.
         unsafe { job.outcome.put(outcome) };
         job.head.latch.set(|| thief.scheduler().wake_waiter(victim));
     }
 }
 
-/// A closure that is taken out once, by whoever has the right to.
+/// A closure that is taken out once, by the thread that has the right to run the job.
 pub(super) struct Once<F>(UnsafeCell<ManuallyDrop<F>>);
 
 impl<F> Once<F> {
@@ -108,7 +115,7 @@ impl<F> Once<F> {
     }
 
     /// # Safety
-    /// By one, once.
+    /// Called once.
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> F {
         self.0.with(|closure| {
@@ -118,7 +125,8 @@ impl<F> Once<F> {
     }
 }
 
-/// What has become of a closure: written by who has run it, and read when the latch is set.
+/// The result or panic of a closure: written by the thread that has called it, and read after the
+/// latch is set.
 pub(super) struct Outcome<R>(UnsafeCell<MaybeUninit<thread::Result<R>>>);
 
 impl<R> Outcome<R> {
@@ -128,16 +136,16 @@ impl<R> Outcome<R> {
     }
 
     /// # Safety
-    /// By one, once, before the latch is set.
+    /// Called once, before the latch is set.
     pub(super) unsafe fn put(&self, outcome: thread::Result<R>) {
         self.0.with_mut(|place| {
-            // SAFETY: (J2) valid, and nobody else looks at it yet.
+            // SAFETY: (J2) valid, and no other thread reads it before the latch is set.
             unsafe { place.cast::<thread::Result<R>>().write(outcome) };
         });
     }
 
     /// # Safety
-    /// By one, once, after the latch was set by who has put it.
+    /// Called once, after the thread that has called `put` has set the latch.
     pub(super) unsafe fn take(&self) -> thread::Result<R> {
         self.0.with(|place| {
             // SAFETY: (J2) written before the latch was set.

@@ -2,41 +2,41 @@
 
 use crate::env::quietly;
 use crate::memory::{self, Arena};
-use crate::scheduler::{Header, How, Job, Local, OfScope, Origin};
+use crate::scheduler::{Header, Job, Local, OfScope, Origin, VTable};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
 /// What a heap job does.
 pub(super) trait Work: Send {
-    /// Whether it is run though the runtime goes down; else it is dropped then.
+    /// Whether it runs even if the runtime shuts down; otherwise it is dropped then.
     const IS_MANDATORY: bool;
 
-    /// The scope that it is of.
+    /// The scope that the job belongs to.
     fn scope(&self) -> Option<OfScope> {
         None
     }
 
-    /// If it is of none: the number of the task that it is, or 0.
-    fn loose(&self) -> Option<u64> {
+    /// For a job of no scope: the number of its task, or 0 if it is detached.
+    fn task(&self) -> Option<u64> {
         None
     }
 
-    /// On this worker, if one runs it. Does not unwind.
+    /// Runs the job, on `worker` if the thread has one. Does not unwind.
     fn run(self, worker: Option<&Local>);
 }
 
-/// A closure that nobody waits for.
+/// A closure that no thread waits for.
 pub(super) struct Detached<F>(pub(super) F);
 
 impl<F: FnOnce() + Send> Work for Detached<F> {
     const IS_MANDATORY: bool = true;
 
-    fn loose(&self) -> Option<u64> {
+    fn task(&self) -> Option<u64> {
         Some(0)
     }
 
     fn run(self, _worker: Option<&Local>) {
-        // Its panic has been printed, and there is nobody to tell.
+        // The panic hook has reported a panic, and no handle could return it.
         quietly(self.0);
     }
 }
@@ -47,20 +47,20 @@ struct HeapJob<W> {
     work: W,
 }
 
-/// A job of its own.
+/// Makes a job in a block of its own.
 ///
 /// # Safety
-/// What `work` borrows lives until it was run, or dropped.
+/// What `work` borrows lives until the work was run or dropped.
 pub(super) unsafe fn new<W: Work>(work: W) -> Job {
     let block = memory::allocate(Layout::new::<HeapJob<W>>()).cast::<HeapJob<W>>();
     // SAFETY: (J1) just allocated for it.
-    unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::HOW), work }) };
-    // SAFETY: (J1) the work is Send, lives as long as it must by the caller's promise, and is freed by who
-    // runs or refuses it.
+    unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::VTABLE), work }) };
+    // SAFETY: (J1) the work is Send, lives long enough as the caller promises, and is freed by the
+    // thread that runs or refuses it.
     unsafe { Job::new(block.cast()) }
 }
 
-/// The same for a job that this worker is about to push.
+/// The same for a job that this worker is about to push, in the worker's arena.
 ///
 /// # Safety
 /// Like [`new`].
@@ -74,18 +74,18 @@ pub(super) unsafe fn new_on<W: Work>(local: &Local, work: W) -> Job {
     }
     let block = local.arena().allocate(layout).cast::<HeapJob<W>>();
     // SAFETY: (J1) just allocated for it.
-    unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::HOW_IN_ARENA), work }) };
+    unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::VTABLE_IN_ARENA), work }) };
     // SAFETY: (J1) as in new().
     unsafe { Job::new(block.cast()) }
 }
 
 impl<W: Work> HeapJob<W> {
-    const HOW_IN_ARENA: How = How {
+    const VTABLE_IN_ARENA: VTable = VTable {
         run: Self::run_in_arena,
         refuse: |_| false,
-        is_framed: false,
+        is_stack_job: false,
         scope: Some(Self::scope),
-        loose: Some(Self::loose),
+        task: Some(Self::task),
     };
 
     /// # Safety
@@ -99,12 +99,12 @@ impl<W: Work> HeapJob<W> {
         work.run(worker);
     }
 
-    const HOW: How = How {
+    const VTABLE: VTable = VTable {
         run: Self::run,
         refuse: Self::refuse,
-        is_framed: false,
+        is_stack_job: false,
         scope: Some(Self::scope),
-        loose: Some(Self::loose),
+        task: Some(Self::task),
     };
 
     /// # Safety
@@ -118,7 +118,7 @@ impl<W: Work> HeapJob<W> {
     /// Like [`Job::new`] was promised.
     unsafe fn refuse(header: NonNull<Header>) -> bool {
         if !W::IS_MANDATORY {
-            // SAFETY: (J1) made by new(), and nobody has run it.
+            // SAFETY: (J1) made by new(), and not run.
             drop(unsafe { Self::take(header) });
         }
         !W::IS_MANDATORY
@@ -127,21 +127,21 @@ impl<W: Work> HeapJob<W> {
     /// # Safety
     /// Like [`Job::new`] was promised.
     unsafe fn scope(header: NonNull<Header>) -> Option<OfScope> {
-        // SAFETY: (J1) made by new() or new_on(), and nobody has run it.
+        // SAFETY: (J1) made by new() or new_on(), and not run.
         unsafe { header.cast::<Self>().as_ref() }.work.scope()
     }
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn loose(header: NonNull<Header>) -> Option<u64> {
-        // SAFETY: (J1) made by new() or new_on(), and nobody has run it.
-        unsafe { header.cast::<Self>().as_ref() }.work.loose()
+    unsafe fn task(header: NonNull<Header>) -> Option<u64> {
+        // SAFETY: (J1) made by new() or new_on(), and not run.
+        unsafe { header.cast::<Self>().as_ref() }.work.task()
     }
 
     /// Moves the work out, and frees the block.
     ///
     /// # Safety
-    /// By one, once, with what new() has made.
+    /// Called once for a job made by `new`.
     unsafe fn take(header: NonNull<Header>) -> W {
         let job = header.cast::<Self>();
         // SAFETY: (J1) passed on to the caller.

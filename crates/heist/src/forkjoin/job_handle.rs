@@ -2,7 +2,7 @@
 
 use super::deque_view;
 use super::heap::{self, Work};
-use super::wait::{make_detour, wait_until};
+use super::wait::{run_unrelated, wait_until};
 use super::waiter::Waiter;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::blocking::{Closure, NeverWaits};
@@ -103,7 +103,7 @@ where
     T: Send + 'static,
 {
     let (job, join) = new(f, spawned_at);
-    // When the runtime is down it is cancelled.
+    // A runtime that is shut down cancels the job.
     drop(handle.scheduler().submit_job(job).map_err(Job::refuse));
     JobHandle { join: Some(join), spawner: ptr::null(), mark: None }
 }
@@ -118,13 +118,13 @@ where
     (unsafe { heap::new(Awaited(task)) }, join)
 }
 
-/// A job that somebody may wait for. Dropping it cancels it.
+/// A job with a handle. Dropping it cancels it.
 struct Awaited(Notified<NeverWaits>);
 
 impl Work for Awaited {
     const IS_MANDATORY: bool = false;
 
-    fn loose(&self) -> Option<u64> {
+    fn task(&self) -> Option<u64> {
         Some(self.0.id().number().get())
     }
 
@@ -152,14 +152,15 @@ impl Work for Awaited {
 /// job continues and the handle can be awaited again. Dropping the handle itself cancels the job.
 #[must_use = "dropping the handle cancels the job; call `detach` to let it go"]
 pub struct JobHandle<T> {
-    /// `None` once it was detached.
+    /// `None` once the job was detached or waited for.
     join: Option<JoinHandle<T>>,
-    /// The worker that has spawned it, and where its deque ended then.
+    /// The worker that spawned the job; null if it was spawned from outside.
     spawner: *const Local,
+    /// Where the job was pushed to that worker's deque.
     mark: Option<Mark>,
 }
 
-// SAFETY: (type) the spawner is compared with, and never looked at.
+// SAFETY: (type) the pointer to the spawner is only compared.
 unsafe impl<T: Send> Send for JobHandle<T> {}
 // SAFETY: (type) as above.
 unsafe impl<T: Send> Sync for JobHandle<T> {}
@@ -186,47 +187,13 @@ impl<T> JobHandle<T> {
     /// assert!(job.wait().unwrap_err().is_panic());
     /// ```
     pub fn wait(mut self) -> Result<T, JoinError> {
-        let mut join = self.join.take().expect("taken when the handle goes");
+        let join = self.join.take().expect("taken when the handle goes");
         with_here(|local| match local {
             Some(local) => {
-                if let Poll::Ready(output) = join.poll_output(&waker(Waiter::of(local))) {
-                    return output;
-                }
                 let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
-                let own = || mark.and_then(|mark| deque_view::pop_since(local, mark));
-                let is_over = || join.is_finished();
-                // Until it is over, or there is nothing more: it would sleep on the rest.
-                let go_on_alone = || {
-                    while let Some((job, origin)) =
-                        (!is_over()).then(|| deque_view::find_alone(local, mark)).flatten()
-                    {
-                        make_detour(local, job, origin);
-                    }
-                };
-                // Where it lies if it was put aside. Others take it from there, but perhaps nobody is to be had; and it may lie there already.
-                let (number, is_first) = (join.id().number().get(), Cell::new(true));
-                let aside = |is_last_look| {
-                    let looks = is_first.replace(false) || is_last_look;
-                    local.scheduler().take_left_job(looks, |job| job.is_of_task(number))
-                };
-                let help = |is_last_look| {
-                    let own = own().map(|job| (job, Origin::Here));
-                    own.or_else(|| aside(is_last_look)).or_else(|| {
-                        go_on_alone();
-                        None
-                    })
-                };
-                wait_until(local, is_over, || {}, help);
-                output_of(join)
+                Wait { local, mark, join, has_looked: Cell::new(false) }.run()
             }
-            None => {
-                let waiter = Waiter::here();
-                if let Poll::Ready(output) = join.poll_output(&waker(waiter.clone())) {
-                    return output;
-                }
-                waiter.wait_until(|| join.is_finished(), || {}, || None);
-                output_of(join)
-            }
+            None => wait_outside(join),
         })
     }
 
@@ -262,6 +229,70 @@ impl<T> JobHandle<T> {
     pub fn is_finished(&self) -> bool {
         self.join.as_ref().is_some_and(JoinHandle::is_finished)
     }
+}
+
+/// A worker that waits for a job.
+struct Wait<'a, T> {
+    local: &'a Local,
+    /// Where the job was pushed, if it was pushed by this worker.
+    mark: Option<Mark>,
+    join: JoinHandle<T>,
+    /// Whether the worker has looked for the job in the inbox.
+    has_looked: Cell<bool>,
+}
+
+impl<T> Wait<'_, T> {
+    fn run(mut self) -> Result<T, JoinError> {
+        let waker = waker(Waiter::of(self.local));
+        if let Poll::Ready(output) = self.join.poll_output(&waker) {
+            return output;
+        }
+        // The waker wakes the worker, whether it has announced its sleep or not.
+        let fall_asleep = || {};
+        wait_until(
+            self.local,
+            || self.join.is_finished(),
+            fall_asleep,
+            |is_last| self.help(is_last),
+        );
+        output_of(self.join)
+    }
+
+    /// Finds something to run. The newest job is taken first, to get to the awaited one.
+    fn help(&self, is_last_look: bool) -> Option<(Job, Origin)> {
+        let own = self.mark.and_then(|mark| deque_view::pop_since(self.local, mark));
+        if let Some(job) = own {
+            return Some((job, Origin::Here));
+        }
+        // The awaited job may have been requeued, perhaps before the wait began, and perhaps no
+        // other worker takes it.
+        let looks = !self.has_looked.replace(true) || is_last_look;
+        let number = self.join.id().number().get();
+        let found = self.local.scheduler().take_left_job(looks, |job| job.is_of_task(number));
+        if found.is_none() {
+            self.run_alone();
+        }
+        found
+    }
+
+    /// Where no other worker could come to run it, runs what the worker finds until the job has
+    /// ended or nothing is left: the worker would sleep on that.
+    fn run_alone(&self) {
+        while !self.join.is_finished() {
+            let Some((job, origin)) = deque_view::find_alone(self.local, self.mark) else { return };
+            run_unrelated(self.local, job, origin);
+        }
+    }
+}
+
+/// Waits for a job on a thread without a worker.
+fn wait_outside<T>(mut join: JoinHandle<T>) -> Result<T, JoinError> {
+    let waiter = Waiter::here();
+    if let Poll::Ready(output) = join.poll_output(&waker(waiter.clone())) {
+        return output;
+    }
+    waiter.wait_until(|| join.is_finished(), || {}, || None);
+    output_of(join)
 }
 
 fn output_of<T>(mut join: JoinHandle<T>) -> Result<T, JoinError> {

@@ -3,7 +3,7 @@
 use super::deque_view::DequeView;
 use super::frame::{Head, StackJob};
 use super::outside::on_worker;
-use super::wait::{leapfrog, put_aside, wait};
+use super::wait::{leapfrog, try_requeue, wait};
 use crate::env::{quietly, resume_without};
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global, global_handle};
 use crate::scheduler::{Job, Origin, here, with_here};
@@ -113,7 +113,7 @@ where
     unsafe { join_here(DequeView::here(), a, b, false) }
 }
 
-/// On a worker of this runtime.
+/// [`join_context`] on a worker of this runtime.
 pub(super) fn join_on<A, B, RA, RB>(handle: &Handle, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
@@ -145,15 +145,15 @@ where
         None if handle.runtime_flavor() == RuntimeFlavor::CurrentThread => {
             one_after_the_other(a, b)
         }
-        // It goes down, and the closures may wait for each other all the same (J5).
+        // The runtime shuts down, but the closures may wait for each other (J5).
         None => join_on(&global_handle(), a, b),
     })
 }
 
-/// `has_moved`: the caller was on another thread.
+/// `has_moved` says whether the caller of the join is on another thread.
 ///
 /// # Safety
-/// It is the deque of this thread's worker, if there is one.
+/// `deque` is the deque of this thread's worker, if there is one.
 #[inline(always)]
 unsafe fn join_here<A, B, RA, RB>(deque: DequeView, a: A, b: B, has_moved: bool) -> (RA, RB)
 where
@@ -165,18 +165,20 @@ where
     // SAFETY: (W10) passed on to the caller.
     let mark = unsafe { deque.mark() };
     let b = StackJob::new(mark, b);
-    // SAFETY: (J2) until one of the two has happened in join_pushed(), or it has come back from the push, this frame is not left: nothing in between unwinds.
+    // SAFETY: (J2) nothing unwinds until join_pushed() has taken the job back or waited for it, or
+    // the push has returned it, so this frame is not left before.
     let job = unsafe { b.offer() };
-    // From here on others can take it (J5).
-    // SAFETY: (W10) passed on to the caller; the mark is of just now.
+    // From here on other workers can take it (J5).
+    // SAFETY: (W10) passed on to the caller; no push or pop came after mark().
     match unsafe { deque.push(mark, job) } {
         Pushed::Done => join_pushed(deque, &b, a, has_moved),
         pushed => join_noted(a, &b, pushed, has_moved),
     }
 }
 
-/// There is something to mind about the push: perhaps there is no worker here. Apart from [`join_here`], which has nothing to keep over a call of others then;
-/// with its arguments in the order in which a join has them, which need not move before the call.
+/// The rest of a join whose push needs more work, perhaps because this thread has no worker. It is
+/// a function of its own so that [`join_here`] keeps nothing across a call that is made for this.
+/// Its arguments are in the order in which the caller has them in registers.
 #[cold]
 #[inline(never)]
 fn join_noted<A, B, RA, RB>(
@@ -191,27 +193,25 @@ where
     RA: Send,
     RB: Send,
 {
-    let is_pushed = with_here(|local| match (local, pushed) {
-        (Some(local), pushed) => {
-            local.mind_pushed(pushed);
-            true
-        }
-        (None, pushed) => {
-            debug_assert!(matches!(pushed, Pushed::Full(_)), "without a worker nothing is pushed");
-            false
-        }
+    let is_pushed = with_here(|local| {
+        debug_assert!(
+            local.is_some() || matches!(pushed, Pushed::Full(_)),
+            "pushed without a worker"
+        );
+        local.map(|local| local.mind_pushed(pushed)).is_some()
     });
     if is_pushed {
         return join_pushed(DequeView::here(), b, a, has_moved);
     }
-    // SAFETY: (J1) it has come back from the push: nobody else has it.
+    // SAFETY: (J1) the push has returned the job, so no other thread has it.
     let b = unsafe { b.take() };
     join_outside(&current_or_global(), a, b)
 }
 
-/// The rest of a join. What is needed after the first closure lies in the frame, but for the hand: a register that
-/// is kept over a call is saved by each function that is called, also where there is nothing to join any more. (The first closure's result needs one
-/// all the same, when the hand does not any more.)
+/// The rest of a join. What is needed after the first closure lies in the frame, except for the
+/// pointer to the deque: each function that is called saves every register that is kept across the
+/// call, including functions that do not join. (The result of the first closure then needs that one
+/// register, when the pointer does not.)
 #[inline(always)]
 fn join_pushed<A, B, RA, RB>(
     deque: DequeView,
@@ -225,14 +225,15 @@ where
     RA: Send,
     RB: Send,
 {
+    // Not a drop guard, which would call `b` on a thread that panics.
     let a = match panic::catch_unwind(AssertUnwindSafe(|| a(FnContext::new(has_moved)))) {
         Ok(a) => a,
         Err(panic) => end_and_resume(b, has_moved, panic),
     };
-    // SAFETY: (W10) the worker that has pushed the job is here again, as the closure has returned.
+    // SAFETY: (W10) the closure has returned, so this thread has the worker that pushed the job.
     let is_back = unsafe { deque.take_back(b.head.latch.mark()) };
     if is_back || take_back_or_wait(&b.head) {
-        // SAFETY: (J1) taken back, so nobody else has it.
+        // SAFETY: (J1) taken back, so no other thread has it.
         let b = unsafe { b.take() };
         return beside(a, || b(FnContext::new(has_moved)));
     }
@@ -243,7 +244,8 @@ where
     }
 }
 
-/// Calls the second closure with the first one's result at hand, which is forgotten if it panics (J4). A result that needs no drop costs nothing.
+/// Calls the second closure, and returns its result with that of the first. If it panics, drops the
+/// first result and resumes the panic (J4). A result that needs no drop costs nothing.
 #[inline(always)]
 fn beside<RA, RB>(a: RA, b: impl FnOnce() -> RB) -> (RA, RB) {
     if !mem::needs_drop::<RA>() {
@@ -255,7 +257,8 @@ fn beside<RA, RB>(a: RA, b: impl FnOnce() -> RB) -> (RA, RB) {
     }
 }
 
-/// The first closure has panicked. The second is called all the same, and what it returns or panics with is forgotten (J4).
+/// Calls the second closure or waits for it, after the first one has panicked. Drops the outcome of
+/// the second and resumes the panic of the first (J4).
 #[cold]
 #[inline(never)]
 fn end_and_resume<F, R>(job: &StackJob<F, R>, has_moved: bool, panic: Box<dyn Any + Send>) -> !
@@ -264,7 +267,7 @@ where
     R: Send,
 {
     if take_back_or_wait(&job.head) {
-        // SAFETY: (J1) taken back, so nobody else has it.
+        // SAFETY: (J1) taken back, so no other thread has it.
         let closure = unsafe { job.take() };
         quietly(|| drop(closure(FnContext::new(has_moved))));
         panic::resume_unwind(panic)
@@ -274,8 +277,9 @@ where
     resume_without(outcome, panic)
 }
 
-/// Whether the job was taken back. What was left behind on top of it goes to others: all joins and scopes of the first closure are over,
-/// so nobody waits for it here (J3). If the job is not there, it was stolen, and has ended.
+/// Takes the job back, or waits until its thief has ended it. Returns whether it was taken back.
+/// Requeues the jobs above it: all joins and scopes of the first closure are over, so this worker
+/// does not wait for what it left behind (J3).
 #[cold]
 #[inline(never)]
 fn take_back_or_wait(job: &Head) -> bool {
@@ -285,11 +289,12 @@ fn take_back_or_wait(job: &Head) -> bool {
         if job.is_of(&popped) {
             return true;
         }
-        if let Some((left, origin)) = put_aside(local, popped, Origin::Here) {
+        if let Err((left, origin)) = try_requeue(local, popped, Origin::Here) {
             local.run_job(left, origin);
         }
         if job.latch.is_set() {
-            // This worker has run it itself, in the middle of the first closure; what lies deeper is others'.
+            // This worker has run it itself, in the middle of the first closure. The jobs below
+            // belong to outer joins.
             break;
         }
     }
@@ -297,7 +302,7 @@ fn take_back_or_wait(job: &Head) -> bool {
     false
 }
 
-/// Where there are no workers.
+/// For runtimes without worker threads.
 fn one_after_the_other<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA,
@@ -324,7 +329,7 @@ where
 #[derive(Clone, Copy)]
 pub struct FnContext {
     has_migrated: bool,
-    /// Of this thread.
+    /// Not Send: it tells of this thread.
     _thread: PhantomData<*mut ()>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a job has ended, and who waits for that.
+//! The latch: whether a job has ended, and whether its owner sleeps.
 
 use crate::canary;
 use heist_deque::deque::Mark;
@@ -7,40 +7,43 @@ use heist_sync::{AtomicU64, Ordering};
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// A word in the frame of who waits for a job. Who sets it must not touch the frame afterwards (J2).
+/// A word in the frame of the thread that waits for a job, its owner. The thread that sets it must
+/// not touch the frame afterwards (J2).
 ///
 /// | bits | field |
 /// |---|---|
-/// | 0..60 | until BEGUN where the job is in a deque, if it is in one; then the thief's number, until SET |
-/// | 60 | BEGUN: somebody has the job, and runs it |
-/// | 61 | SLEEPS: who waits sleeps, or is about to: it must be unparked; stays until SET |
+/// | 0..60 | before BEGUN: the job's position in the owner's deque, if it is in one; then the thief's number, until SET |
+/// | 60 | BEGUN: a thief runs the job |
+/// | 61 | SLEEPS: the owner sleeps or is about to, and must be unparked; stays until SET |
 /// | 62 | SET: the job has ended; never cleared |
-/// | 63 | REFUSED: it was not run, and will not be; only with SET |
+/// | 63 | REFUSED: the job was not run, and will not be; only with SET |
 pub(super) struct Latch(AtomicU64);
 
+// Layout of the word.
 const NUMBER: u64 = BEGUN - 1;
 const BEGUN: u64 = 1 << 60;
 const SLEEPS: u64 = 1 << 61;
 const SET: u64 = 1 << 62;
 const REFUSED: u64 = 1 << 63;
 
-/// For who waits.
+/// For the owner.
 impl Latch {
     #[inline(always)]
     pub(super) fn new() -> Self {
         Latch(AtomicU64::new(0))
     }
 
-    /// For a job that will be pushed there. One word for both: it is stored in each join.
+    /// For a job that will be pushed at `mark`. Position and latch share one word because each join
+    /// stores it.
     #[inline(always)]
     pub(super) fn of(mark: Mark) -> Self {
         Latch(AtomicU64::new(mark.position()))
     }
 
-    /// Where the job was pushed; nowhere, once it has begun.
+    /// Returns where the job was pushed, or a position that no job has, once the job has begun.
     #[inline(always)]
     pub(super) fn mark(&self) -> Mark {
-        // Relaxed: only who waits has written it, or it is none.
+        // Relaxed: either the owner has written it itself, or it is no position.
         Mark::at(self.0.load(Ordering::Relaxed))
     }
 
@@ -50,38 +53,40 @@ impl Latch {
         self.0.load(Ordering::Acquire) & SET != 0
     }
 
-    /// After it was set: whether the job was not run.
+    /// Whether the job was refused, after the latch was set.
     pub(super) fn is_refused(&self) -> bool {
-        // Relaxed: the word does not change any more.
+        // Relaxed: a latch that is set does not change.
         self.0.load(Ordering::Relaxed) & REFUSED != 0
     }
 
-    /// Who has the job, once it has begun.
+    /// Returns the number of the thief once the job has begun.
     pub(super) fn thief(&self) -> Option<usize> {
         // Relaxed: it is a hint where to help.
         let word = self.0.load(Ordering::Relaxed);
         (word & BEGUN != 0).then_some((word & NUMBER) as usize)
     }
 
-    /// Says that the caller will sleep. Afterwards it has to look whether the latch is set, and then park.
+    /// Announces that the caller will sleep. It must check after this whether the latch is set, and
+    /// then park.
     pub(super) fn fall_asleep(&self) {
         if !canary::LATCH_SLEEP_SILENT.sings() {
-            // Relaxed: one word; who sets it comes before this, and is seen by the next look, or after, and sees
-            // this.
+            // Relaxed: all is in one word. Either end() comes before this, and the next check sees
+            // it, or end() comes later and sees SLEEPS.
             self.0.fetch_or(SLEEPS, Ordering::Relaxed);
         }
     }
 }
 
-/// For who has the job.
+/// For the thread that runs the job.
 impl Latch {
-    /// The worker of this number has taken the job, and will run it.
+    /// The worker with this number has taken the job and will run it.
     pub(super) fn begin(&self, thief: usize) {
         let begun = BEGUN | thief as u64;
         if canary::LATCH_THIEF_STORES.sings() {
             return self.0.store(begun, Ordering::Relaxed);
         }
-        // Relaxed: as in thief(). Who waits says meanwhile that it sleeps; the difference leaves that alone.
+        // Relaxed: as in thief(). Adding the difference keeps SLEEPS, which the owner may set
+        // meanwhile.
         let mark = match canary::LATCH_MARK_STAYS.sings() {
             true => 0,
             false => self.0.load(Ordering::Relaxed) & NUMBER,
@@ -89,8 +94,8 @@ impl Latch {
         self.0.fetch_add(begun - mark, Ordering::Relaxed);
     }
 
-    /// The job has been run, and its outcome written. Who sleeps must be unparked by `unpark`, which
-    /// leaves the frame alone.
+    /// The job has been run and its outcome written. If the owner sleeps, this calls `unpark`,
+    /// which must not touch the frame.
     pub(super) fn set(&self, unpark: impl FnOnce()) {
         self.end(SET, unpark);
     }

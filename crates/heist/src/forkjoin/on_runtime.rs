@@ -6,7 +6,7 @@ use super::job_handle::{JobHandle, spawn_job_on};
 use super::join::{FnContext, join_on};
 use super::outside::{on_worker, submit};
 use super::scope::{self, Scope, ScopeFifo};
-use super::wait::make_detour;
+use super::wait::run_unrelated;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::{Local, Origin, with_here};
 
@@ -334,12 +334,12 @@ impl Handle {
     /// ```
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
         self.with_worker(|local| {
-            let call = || local.next_call().map(|call| (call, Origin::Here));
+            let call = || local.next_direct_job().map(|call| (call, Origin::Here));
             let job = take_own(local).or_else(call).or_else(|| match which {
                 Yield::Own => None,
                 Yield::Any => local.scheduler().take_any_job(local.index()),
             });
-            job.map(|(job, origin)| make_detour(local, job, origin)).is_some()
+            job.map(|(job, origin)| run_unrelated(local, job, origin)).is_some()
         })
     }
 

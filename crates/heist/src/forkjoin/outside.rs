@@ -1,19 +1,16 @@
-//! Fork-join from threads that are no workers: a closure goes to a worker, and its thread waits.
+//! Fork-join from threads that are not workers: the closure goes to a worker, and its thread waits.
 
 use super::frame::{Once, Outcome};
 use super::latch::Latch;
 use super::waiter::Waiter;
-use crate::env::Clock;
+use crate::env::Backoff;
 use crate::runtime::{Handle, RuntimeFlavor, global_handle};
-use crate::scheduler::{Header, How, Job, Local, Origin, with_here_or_aside};
-use std::cell::Cell;
+use crate::scheduler::{Header, Job, Local, Origin, VTable, with_here_or_aside};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
-use std::thread;
-use std::time::Duration;
 
-/// Calls `f` on a worker of this runtime, which this thread is none of. If the runtime has none that could
-/// come, because it goes down or has no threads, it is called here and without one.
+/// Calls `f` on a worker of this runtime, of which the calling thread is not one. If no worker can
+/// take it, because the runtime shuts down or has no threads, `f` is called here and without one.
 #[cold]
 pub(super) fn on_worker<F, R>(handle: &Handle, f: F) -> R
 where
@@ -23,57 +20,45 @@ where
     if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
         return f(None);
     }
-    let visit = Visit {
-        header: Header::new(&Visit::<F, R>::HOW),
+    let call = InjectedCall {
+        header: Header::new(&InjectedCall::<F, R>::VTABLE),
         latch: Latch::new(),
         waiter: Waiter::here(),
         closure: Once::new(f),
         outcome: Outcome::new(),
     };
-    // SAFETY: (J2) this frame is not left before the latch is set, or the job has come back.
-    let job = unsafe { Job::new(NonNull::from(&visit).cast()) };
+    // SAFETY: (J2) this frame is not left before the latch is set or the job has come back.
+    let job = unsafe { Job::new(NonNull::from(&call).cast()) };
     let is_refused = match handle.scheduler().submit_job(job) {
         Ok(()) => {
-            wait(&visit.waiter, &visit.latch);
-            visit.latch.is_refused()
+            wait(&call.waiter, &call.latch);
+            call.latch.is_refused()
         }
         Err(_job) => true,
     };
     if is_refused {
-        // SAFETY: (J1) nobody has run it, and nobody will.
-        return unsafe { visit.closure.take() }(None);
+        // SAFETY: (J1) the job was not run, and will not be.
+        return unsafe { call.closure.take() }(None);
     }
     // SAFETY: (J2) the latch is set, and the job was run.
-    unsafe { visit.outcome.take() }.unwrap_or_else(|panic| panic::resume_unwind(panic))
+    unsafe { call.outcome.take() }.unwrap_or_else(|panic| panic::resume_unwind(panic))
 }
-
-/// So long who calls from outside waits before it sleeps, if its last call took no longer. Guessed: about what a sleep and a wake-up take. Calls one
-/// after the other take about 0.6 times the time (`install_small`, `par_iter_small` of `rayon-bench`).
-const LINGER: Duration = Duration::from_micros(20);
 
 fn wait(waiter: &Waiter, latch: &Latch) {
     thread_local! {
-        /// Whether the last call of this thread was that short.
-        static WAS_SHORT: Cell<bool> = const { Cell::new(false) };
+        static BACKOFF: Backoff = Backoff::default();
     }
-    let begun = Clock::now();
-    let is_soon = || Clock::now().since(begun) < LINGER;
-    // A worker of another runtime has others to think of while it waits (J5, L5): it begins with that.
-    let is_worker = || with_here_or_aside(|local| local.is_some());
-    if WAS_SHORT.get() && !is_worker() {
-        while !latch.is_set() && is_soon() {
-            // The worker may have no other core to run on.
-            thread::yield_now();
-        }
-    }
-    if !latch.is_set() {
+    // A worker of another runtime first lets others run in its place (J5, L5).
+    let is_worker = with_here_or_aside(|local| local.is_some());
+    let spin = |backoff: &Backoff| backoff.wait(|| latch.is_set());
+    if is_worker || !BACKOFF.try_with(spin).unwrap_or(false) {
         waiter.wait(latch);
     }
-    WAS_SHORT.set(is_soon());
 }
 
-/// Has a worker run a job from outside. Who calls may go on to something that the job waits for (J5): so where the runtime goes
-/// down it is one of the global runtime's. On a runtime without threads it is run there and then.
+/// Has a worker run a job from outside. If the runtime shuts down, that is a worker of the global
+/// runtime, because the caller may go on to something that the job waits for (J5). On a runtime
+/// without threads the job is run at once.
 pub(super) fn submit(handle: &Handle, job: Job) {
     let submitted = match handle.runtime_flavor() {
         RuntimeFlavor::MultiThread => handle.scheduler().submit_job(job),
@@ -84,12 +69,13 @@ pub(super) fn submit(handle: &Handle, job: Job) {
     }
 }
 
-/// Like [`submit`], for a job that the runtime of `handle` has not taken. It is none of a join: those have to be run where
-/// they come from. Does not unwind: the job is counted by then, or a frame is waited for (J2). Where the global runtime
-/// cannot be started, which is said, the job is run here.
+/// Like [`submit`], for a job that the runtime of `handle` has not taken. It must not be the job of
+/// a join, which only its own runtime can run. If the global runtime cannot be started, the panic
+/// hook reports that, and the job is run here. Does not unwind, because the job has been counted,
+/// or its frame must be waited for (J2).
 #[cold]
 pub(super) fn submit_elsewhere(handle: &Handle, job: Job) {
-    debug_assert!(!job.is_framed(), "its thief has a number that means somebody else there");
+    debug_assert!(!job.is_stack_job(), "its thief's number would mean another worker there");
     let global = match handle.runtime_flavor() {
         RuntimeFlavor::MultiThread => panic::catch_unwind(global_handle).ok(),
         RuntimeFlavor::CurrentThread => None,
@@ -103,9 +89,9 @@ pub(super) fn submit_elsewhere(handle: &Handle, job: Job) {
     }
 }
 
-/// A closure from outside, in the frame of who waits for it.
+/// A closure from outside, in the frame of the thread that waits for it.
 #[repr(C)]
-struct Visit<F, R> {
+struct InjectedCall<F, R> {
     header: Header,
     latch: Latch,
     waiter: Waiter,
@@ -113,31 +99,36 @@ struct Visit<F, R> {
     outcome: Outcome<R>,
 }
 
-impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> Visit<F, R> {
-    const HOW: How =
-        How { run: Self::run, refuse: Self::refuse, is_framed: false, scope: None, loose: None };
+impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> InjectedCall<F, R> {
+    const VTABLE: VTable = VTable {
+        run: Self::run,
+        refuse: Self::refuse,
+        is_stack_job: false,
+        scope: None,
+        task: None,
+    };
 
     /// # Safety
     /// Like [`Job::new`] was promised.
     unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
         // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
-        let visit = unsafe { header.cast::<Self>().as_ref() };
+        let call = unsafe { header.cast::<Self>().as_ref() };
         // SAFETY: (J1) this was the one right to run it.
-        let closure = unsafe { visit.closure.take() };
+        let closure = unsafe { call.closure.take() };
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| closure(worker)));
-        // SAFETY: (J2) nobody reads it before the latch is set.
-        unsafe { visit.outcome.put(outcome) };
-        let waiter = visit.waiter.clone();
-        visit.latch.set(|| waiter.unpark());
+        // SAFETY: (J2) no thread reads it before the latch is set.
+        unsafe { call.outcome.put(outcome) };
+        let waiter = call.waiter.clone();
+        call.latch.set(|| waiter.unpark());
     }
 
     /// # Safety
     /// Like [`Job::new`] was promised.
     unsafe fn refuse(header: NonNull<Header>) -> bool {
         // SAFETY: (J2) as in run().
-        let visit = unsafe { header.cast::<Self>().as_ref() };
-        let waiter = visit.waiter.clone();
-        visit.latch.refuse(|| waiter.unpark());
+        let call = unsafe { header.cast::<Self>().as_ref() };
+        let waiter = call.waiter.clone();
+        call.latch.refuse(|| waiter.unpark());
         true
     }
 }

@@ -1,5 +1,7 @@
 //! Scopes: any number of jobs that may run in parallel, and that end before the scope does.
 
+mod base;
+mod count;
 mod fifo;
 
 pub use fifo::{ScopeFifo, in_place_scope_fifo, scope_fifo};
@@ -8,9 +10,9 @@ pub(super) use fifo::{in_place_scope_fifo_on, scope_fifo_on};
 use super::broadcast::BroadcastContext;
 use super::heap::{self, Work};
 use super::outside::on_worker;
-use super::tally::Tally;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::{Local, OfScope, with_here};
+use base::ScopeBase;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
@@ -131,10 +133,10 @@ fn scope_here<'scope, F, R>(handle: Handle, local: Option<&Local>, f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R,
 {
-    let scope = Scope { tally: Tally::new(handle, local), _lifetime: PhantomData };
+    let scope = Scope { base: ScopeBase::new(handle, local), _lifetime: PhantomData };
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    scope.tally.wait(local);
-    scope.tally.conclude(outcome)
+    scope.base.wait(local);
+    scope.base.conclude(outcome)
 }
 
 /// A scope in which jobs can be spawned; see [`scope`].
@@ -158,7 +160,7 @@ where
 /// assert_eq!(calls.into_inner(), 11);
 /// ```
 pub struct Scope<'scope> {
-    tally: Tally,
+    base: ScopeBase,
     /// Neither longer nor shorter: jobs borrow for exactly this long.
     _lifetime: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
@@ -191,7 +193,7 @@ impl<'scope> Scope<'scope> {
             }
         };
         // SAFETY: (J2) as above.
-        with_here(|local| unsafe { self.tally.spawn(local, job) });
+        with_here(|local| unsafe { self.base.spawn(local, job) });
     }
 
     /// Has every worker of the scope's runtime call `f` once before the scope ends; see
@@ -218,7 +220,7 @@ impl<'scope> Scope<'scope> {
             unsafe { heap::new(Spawned { scope: self, f }) }
         };
         // SAFETY: (J2) as in spawn().
-        unsafe { self.tally.spawn_calls(call) };
+        unsafe { self.base.spawn_direct_jobs(call) };
     }
 
     /// Cancels the scope: jobs that have not started are dropped, including those spawned from now
@@ -246,12 +248,12 @@ impl<'scope> Scope<'scope> {
     /// assert_eq!(found.into_inner() % 97, 96);
     /// ```
     pub fn cancel(&self) {
-        self.tally.cancel();
+        self.base.cancel();
     }
 
     /// Returns whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
-        self.tally.is_cancelled()
+        self.base.is_cancelled()
     }
 }
 
@@ -275,14 +277,14 @@ impl<'scope, F: FnOnce(&Scope<'scope>) + Send> Work for Spawned<'scope, F> {
 
     fn scope(&self) -> Option<OfScope> {
         // SAFETY: (J2) the scope is not left before this job is done.
-        unsafe { &*self.scope }.tally.of_scope()
+        unsafe { &*self.scope }.base.of_scope()
     }
 
     #[inline]
     fn run(self, worker: Option<&Local>) {
         // SAFETY: (J2) the scope is not left before this job is done.
         let scope = unsafe { &*self.scope };
-        scope.tally.call(|| (self.f)(scope));
-        scope.tally.done(worker);
+        scope.base.call(|| (self.f)(scope));
+        scope.base.done(worker);
     }
 }

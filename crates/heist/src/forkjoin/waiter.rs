@@ -1,22 +1,22 @@
-//! Who waits for a job, and how that one is woken.
+//! The thread that waits for a job, and how it is woken.
 
 use super::latch::Latch;
-use super::wait::{make_detour, wait_until};
+use super::wait::{run_unrelated, wait_until};
 use crate::env::Parker;
 use crate::scheduler::{self, Job, Local, Origin, Scheduler, with_here, with_here_or_aside};
 use std::sync::Arc;
 
-/// A thread that waits for a job, as whoever runs the job sees it. It outlives the frame of the job.
+/// How to wake a thread that waits for a job. It outlives the frame of the job.
 #[derive(Clone)]
 pub(super) enum Waiter {
-    /// It sleeps here.
+    /// The thread parks here.
     Parked(Arc<Parker>),
-    /// It is a worker of a runtime with fixed threads, and sleeps on its seat.
+    /// The worker with this number in a runtime with fixed threads, which sleeps on its seat.
     Seated(Scheduler, usize),
 }
 
 impl Waiter {
-    /// The worker of this thread.
+    /// For this thread, with its worker.
     pub(super) fn of(local: &Local) -> Self {
         match local.is_fixed() {
             true => Waiter::Seated(local.scheduler().clone(), local.index()),
@@ -24,18 +24,18 @@ impl Waiter {
         }
     }
 
-    /// This thread, which waits for a job of a runtime that it is no worker of.
+    /// For this thread, which is not a worker of the runtime whose job it waits for.
     pub(super) fn here() -> Self {
         thread_local! {
             static PARKER: Arc<Parker> = Arc::new(Parker::new());
         }
         let parker = || PARKER.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Parker::new()));
-        // Where a worker sleeps it is found by calls, too, also if it has stepped aside.
+        // A worker parks where direct jobs wake it too, even if it has stepped aside.
         with_here_or_aside(|local| local.map(Waiter::of))
             .unwrap_or_else(|| Waiter::Parked(parker()))
     }
 
-    /// Where it sleeps, if not on a seat.
+    /// The parker, unless the thread sleeps on a seat.
     pub(super) fn parker(&self) -> Option<&Parker> {
         match self {
             Waiter::Parked(parker) => Some(parker),
@@ -43,7 +43,7 @@ impl Waiter {
         }
     }
 
-    /// For who has set the latch.
+    /// Wakes the thread, after the latch was set.
     pub(super) fn unpark(&self) {
         match self {
             Waiter::Parked(parker) => parker.unpark(),
@@ -51,14 +51,14 @@ impl Waiter {
         }
     }
 
-    /// For the thread that is [`here`](Self::here): waits until the latch is set. A worker of another
-    /// runtime lets others run in its place meanwhile, or else runs what there is. Its part of a broadcast it runs in any case: the
-    /// sender may be what it waits for (J5).
+    /// Waits until the latch is set, on the thread that is [`here`](Self::here). A worker of
+    /// another runtime steps aside meanwhile; with fixed threads, it does its ordinary work. In
+    /// both cases it runs direct jobs, because their sender may be what it waits for (J5).
     pub(super) fn wait(&self, latch: &Latch) {
         self.wait_and_help(latch, || None);
     }
 
-    /// The same for who runs jobs itself, whenever it was unparked and `help` has found one.
+    /// The same, and runs what `help` finds each time the thread is unparked.
     pub(super) fn wait_and_help(&self, latch: &Latch, help: impl Fn() -> Option<(Job, Origin)>) {
         self.wait_until(|| latch.is_set(), || latch.fall_asleep(), help);
     }
@@ -74,12 +74,12 @@ impl Waiter {
             Waiter::Parked(parker) => {
                 let _aside = scheduler::step_aside().ok().flatten();
                 fall_asleep();
-                // (I7) A wait inside of this one may have consumed its wake-up, so the condition
+                // (I7) A wait inside this one may have consumed its wake-up, so the condition
                 // decides.
                 while !is_over() {
                     if let Some((job, origin)) = help() {
                         job.run(None, origin);
-                    } else if !answer_call() {
+                    } else if !run_direct_job() {
                         parker.park();
                     }
                 }
@@ -92,16 +92,15 @@ impl Waiter {
     }
 }
 
-/// Runs a part of a broadcast that the worker of this thread is called for; whether there was one.
-fn answer_call() -> bool {
+/// Runs a direct job of this thread's worker. Returns whether there was one.
+fn run_direct_job() -> bool {
     with_here_or_aside(|local| {
-        let Some((local, call)) = local.and_then(|local| Some((local, local.next_call()?))) else {
-            return false;
-        };
+        let Some(local) = local else { return false };
+        let Some(job) = local.next_direct_job() else { return false };
         match with_here(|here| here.is_some_and(|here| std::ptr::eq(here, local))) {
-            // It has not stepped aside, and what is left behind would come to its deque.
-            true => make_detour(local, call, Origin::Here),
-            false => scheduler::outside(|| call.run(None, Origin::Here)),
+            // It has not stepped aside, so what the job leaves behind comes to its deque.
+            true => run_unrelated(local, job, Origin::Here),
+            false => scheduler::outside(|| job.run(None, Origin::Here)),
         }
         true
     })

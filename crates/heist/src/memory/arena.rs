@@ -1,4 +1,4 @@
-//! Memory for the jobs that a worker spawns. The protocol is told in `arena/README.md`.
+//! Memory for the jobs that a worker spawns. `arena/README.md` specifies the protocol.
 
 mod blocks;
 #[cfg(all(test, loom))]
@@ -6,73 +6,82 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use super::LARGEST;
+use crate::tuning::SHORT_WORK;
 use blocks::Blocks;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Chunks lie at multiples of their size. Guessed: room for a thousand small jobs, and little for a worker to keep.
-const CHUNK: usize = 32 << 10;
-/// Blocks lie at multiples of that, and are no longer than a chunk has many of: what is larger is not worth it.
+// Layout: chunks have room for about as many of the largest blocks as a magazine, and lie at
+// multiples of their size; blocks lie at multiples of ALIGN.
+const CHUNK: usize = SHORT_WORK * LARGEST;
 const ALIGN: usize = 8;
-const LARGEST: usize = 512;
-/// So many chunks are looked at for each that is needed.
+const _: () = assert!(CHUNK.is_power_of_two());
+
+/// Protocol: the number of chunks that are looked at for each that is needed, so that at most about
+/// half of them are free without being known to be.
 const SWEEP: usize = 2;
 
-/// The memory for the jobs of one worker; touched by its thread alone.
+/// The memory for the jobs of one worker; only its thread touches this.
 pub(crate) struct Arena {
-    /// Unlike that of any other, also of those that are gone.
+    /// Unique in the process, also among arenas that are gone.
     number: u64,
-    /// The newest chunk, and the oldest.
+    /// The newest chunk.
     top: Cell<Option<NonNull<Chunk>>>,
+    /// The oldest chunk.
     oldest: Cell<Option<NonNull<Chunk>>>,
-    /// Where the next block goes, and where the top chunk ends.
+    /// Where the next block goes.
     next: Cell<*mut u8>,
+    /// Where the top chunk ends.
     end: Cell<*mut u8>,
-    /// The chunk to be looked at next, when one is needed; the oldest, if there is none.
-    hand: Cell<Option<NonNull<Chunk>>>,
-    /// One that nobody uses.
+    /// The chunk at which the next sweep begins; `None` stands for the oldest.
+    sweep_from: Cell<Option<NonNull<Chunk>>>,
+    /// A chunk without blocks in use, kept for the next time.
     spare: Cell<Option<NonNull<Chunk>>>,
 }
 
-/// What a chunk begins with. Blocks lie behind it.
+/// The header of a chunk. Its blocks lie behind it.
 struct Chunk {
     blocks: Blocks,
-    /// The number of the arena that gives its blocks.
+    /// The number of the arena that allocates in it.
     arena: u64,
-    /// Where its free part begins, while it is not the top chunk.
+    /// Where its unused part begins, while it is not the top chunk.
     next: Cell<*mut u8>,
-    /// The next older one, and the next newer one.
+    /// The next older chunk.
     below: Cell<Option<NonNull<Chunk>>>,
+    /// The next newer chunk.
     above: Cell<Option<NonNull<Chunk>>>,
 }
 
-// SAFETY: (J1) others know blocks, and count in their chunks by an atomic word; all else goes with the arena.
+// SAFETY: (J1) other threads have blocks, and count in their chunks by an atomic word; all else
+// belongs to the arena.
 unsafe impl Send for Arena {}
 
 impl Arena {
     pub(crate) fn new() -> Self {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         Arena {
-            // Relaxed: unlike all others is all that it has to be.
+            // Relaxed: it only has to be unique.
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             top: Cell::new(None),
             oldest: Cell::new(None),
             next: Cell::new(ptr::null_mut()),
             end: Cell::new(ptr::null_mut()),
-            hand: Cell::new(None),
+            sweep_from: Cell::new(None),
             spare: Cell::new(None),
         }
     }
 
-    /// Whether blocks of this layout come from arenas: not for checkers, which want to see every block come and go.
+    /// Whether arenas have blocks of this layout. Under checkers they have none: those must see
+    /// every allocation.
     pub(crate) const fn has(layout: Layout) -> bool {
         let is_small = layout.size() <= LARGEST && layout.align() <= ALIGN;
         is_small && !cfg!(any(loom, heist_plain_memory))
     }
 
-    /// Memory for a job of a layout that arenas [have](Self::has).
+    /// Allocates a block of a layout that arenas [have](Self::has).
     #[inline]
     pub(crate) fn allocate(&self, layout: Layout) -> NonNull<u8> {
         debug_assert!(layout.size() <= LARGEST && layout.align() <= ALIGN);
@@ -81,36 +90,37 @@ impl Arena {
             self.make_room();
         }
         let block = self.next.get();
-        // SAFETY: (J1) there is so much room before the end of the chunk.
+        // SAFETY: (J1) make_room() has left enough room before the end of the chunk.
         self.next.set(unsafe { block.add(size) });
         if let Some(top) = self.top.get() {
             // SAFETY: (J1) a chunk of the list is alive.
-            unsafe { top.as_ref() }.blocks.give();
+            unsafe { top.as_ref() }.blocks.allocated();
         }
         // SAFETY: (type) within a chunk.
         unsafe { NonNull::new_unchecked(block) }
     }
 
-    /// Takes back what [`allocate`](Self::allocate) gave, on the thread of `arena`, or on one that has none.
+    /// Frees a block that some arena allocated. `arena` is the arena of the calling thread, if it
+    /// has one.
     ///
     /// # Safety
-    /// An arena gave the block for `layout`, and nobody uses it any more.
+    /// An arena allocated the block for `layout`, and it is not used any more.
     #[inline]
     pub(crate) unsafe fn free(arena: Option<&Arena>, block: NonNull<u8>, layout: Layout) {
         let chunk = Chunk::of(block);
-        // SAFETY: (J1) a chunk is alive as long as one of its blocks has not come back.
+        // SAFETY: (J1) a chunk is alive as long as one of its blocks is in use.
         let number = unsafe { chunk.as_ref() }.arena;
         match arena {
-            Some(arena) if arena.number == number => arena.take_back(chunk, block, layout),
+            Some(arena) if arena.number == number => arena.free_own(chunk, block, layout),
             // SAFETY: (J1) as above.
-            _ => unsafe { Chunk::take_back_elsewhere(chunk) },
+            _ => unsafe { Chunk::free_elsewhere(chunk) },
         }
     }
 
     #[inline]
-    fn take_back(&self, chunk: NonNull<Chunk>, block: NonNull<u8>, layout: Layout) {
+    fn free_own(&self, chunk: NonNull<Chunk>, block: NonNull<u8>, layout: Layout) {
         // SAFETY: (J1) a chunk of this arena is alive.
-        unsafe { chunk.as_ref() }.blocks.take_back();
+        unsafe { chunk.as_ref() }.blocks.freed();
         if self.top.get() != Some(chunk) && !self.step_down_to(chunk) {
             return;
         }
@@ -120,13 +130,13 @@ impl Arena {
         }
     }
 
-    /// If nothing of the top chunk waits, and this is the one below, it becomes the top chunk.
+    /// If the top chunk has no block in use and this is the chunk below, makes it the top chunk.
     #[cold]
     fn step_down_to(&self, chunk: NonNull<Chunk>) -> bool {
         let Some(top) = self.top.get() else { return false };
         // SAFETY: (J1) a chunk of the list is alive.
         let this = unsafe { top.as_ref() };
-        if this.below.get() != Some(chunk) || this.blocks.waiting() > 0 {
+        if this.below.get() != Some(chunk) || this.blocks.in_use() > 0 {
             return false;
         }
         self.unlink(top);
@@ -135,13 +145,13 @@ impl Arena {
         true
     }
 
-    /// There is no room for a block in the top chunk.
+    /// Gets a chunk with room for a block, when the top chunk has none.
     #[cold]
     fn make_room(&self) {
         if let Some(top) = self.top.get() {
             // SAFETY: (J1) a chunk of the list is alive.
             let this = unsafe { top.as_ref() };
-            if this.blocks.waiting() == 0 {
+            if this.blocks.in_use() == 0 {
                 self.unlink(top);
                 return self.begin(top);
             }
@@ -152,46 +162,47 @@ impl Arena {
         self.begin(chunk);
     }
 
-    /// The worker has nothing to do: it needs no more than what is in use.
+    /// Frees chunks without blocks in use, when the worker has nothing to do.
     pub(crate) fn rest(&self) {
         // SAFETY: (J1) a chunk of the list is alive.
         let has_more = |top: NonNull<Chunk>| unsafe { top.as_ref() }.below.get().is_some();
         if self.top.get().is_some_and(has_more) {
-            self.hand.set(None);
+            self.sweep_from.set(None);
             self.sweep(usize::MAX);
         }
     }
 
-    /// The worker ends, and may come again: others do with its chunks as if it did not.
+    /// Abandons all chunks, when the worker ends. It may come back with an empty arena.
     pub(crate) fn leave(&mut self) {
         if self.top.get().is_some() {
             *self = Arena::new();
         }
     }
 
-    /// Looks at so many chunks, each at most once, and keeps one of which nothing waits.
+    /// Looks at up to `most` chunks, each at most once, and frees those without blocks in use,
+    /// except for one.
     fn sweep(&self, most: usize) {
-        let mut hand = self.hand.take().or(self.oldest.get());
+        let mut next = self.sweep_from.take().or(self.oldest.get());
         for _ in 0..most {
-            let Some(chunk) = hand.take().filter(|chunk| self.top.get() != Some(*chunk)) else {
-                // From the oldest on, the next time.
+            let Some(chunk) = next.take().filter(|chunk| self.top.get() != Some(*chunk)) else {
+                // The next sweep begins at the oldest.
                 break;
             };
             // SAFETY: (J1) a chunk of the list is alive.
             let this = unsafe { chunk.as_ref() };
-            hand = this.above.get();
-            if this.blocks.waiting() == 0 {
+            next = this.above.get();
+            if this.blocks.in_use() == 0 {
                 self.unlink(chunk);
                 self.keep(chunk);
             }
         }
-        self.hand.set(hand);
+        self.sweep_from.set(next);
     }
 
-    /// A chunk that nobody uses: it is kept, or freed if there is one.
+    /// Keeps a chunk without blocks in use, and frees the one that was kept before.
     fn keep(&self, chunk: NonNull<Chunk>) {
         if let Some(spare) = self.spare.replace(Some(chunk)) {
-            // SAFETY: (J1) nobody uses it.
+            // SAFETY: (J1) none of its blocks is in use.
             unsafe { Chunk::free(spare) };
         }
     }
@@ -199,7 +210,7 @@ impl Arena {
 
 /// The list of chunks.
 impl Arena {
-    /// A chunk that nobody uses, and that is in no list, becomes the top chunk.
+    /// Makes a chunk that is in no list and has no block in use the top chunk.
     fn begin(&self, chunk: NonNull<Chunk>) {
         let below = self.top.get();
         let new = Chunk {
@@ -209,7 +220,7 @@ impl Arena {
             below: Cell::new(below),
             above: Cell::new(None),
         };
-        // SAFETY: (J1) allocated for it, and nobody uses it.
+        // SAFETY: (J1) allocated for it, and none of its blocks is in use.
         unsafe { chunk.write(new) };
         match below {
             // SAFETY: (J1) a chunk of the list is alive.
@@ -219,7 +230,7 @@ impl Arena {
         self.stand_on(chunk);
     }
 
-    /// The next block goes to the free part of this chunk.
+    /// Has the next block go to the unused part of this chunk.
     fn stand_on(&self, chunk: NonNull<Chunk>) {
         self.top.set(Some(chunk));
         // SAFETY: (J1) a chunk of the list is alive.
@@ -242,13 +253,13 @@ impl Arena {
             Some(above) => unsafe { above.as_ref() }.below.set(below),
             None => self.top.set(below),
         }
-        if self.hand.get() == Some(chunk) {
-            self.hand.set(above);
+        if self.sweep_from.get() == Some(chunk) {
+            self.sweep_from.set(above);
         }
     }
 }
 
-/// Leaves chunks of which blocks wait to those who have them.
+/// Leaves chunks with blocks in use to the threads that free the blocks.
 impl Drop for Arena {
     fn drop(&mut self) {
         let mut next = self.oldest.take();
@@ -257,12 +268,12 @@ impl Drop for Arena {
             let this = unsafe { chunk.as_ref() };
             next = this.above.get();
             if this.blocks.abandon() {
-                // SAFETY: (J1) all its blocks have come back.
+                // SAFETY: (J1) none of its blocks is in use.
                 unsafe { Chunk::free(chunk) };
             }
         }
         if let Some(spare) = self.spare.take() {
-            // SAFETY: (J1) nobody uses it.
+            // SAFETY: (J1) none of its blocks is in use.
             unsafe { Chunk::free(spare) };
         }
     }
@@ -281,13 +292,13 @@ impl Chunk {
     }
 
     /// # Safety
-    /// By [`allocate`](Self::allocate), and nobody uses it any more.
+    /// The chunk is one of [`allocate`](Self::allocate), and none of its blocks is in use.
     unsafe fn free(chunk: NonNull<Chunk>) {
-        // SAFETY: (J1) passed on to the caller. What it begins with needs no drop.
+        // SAFETY: (J1) passed on to the caller. Its header needs no drop.
         unsafe { dealloc(chunk.as_ptr().cast(), Self::LAYOUT) };
     }
 
-    /// The chunk that a block is of.
+    /// The chunk that a block belongs to.
     #[inline(always)]
     fn of(block: NonNull<u8>) -> NonNull<Chunk> {
         let chunk = block.as_ptr().map_addr(|address| address & !(CHUNK - 1));
@@ -301,10 +312,10 @@ impl Chunk {
     }
 
     /// # Safety
-    /// For a block that was given, has not come back, and is not used any more.
-    unsafe fn take_back_elsewhere(chunk: NonNull<Chunk>) {
-        // SAFETY: (J1) alive as long as the block has not come back.
-        if unsafe { chunk.as_ref() }.blocks.take_back_elsewhere() {
+    /// One of its blocks is counted as in use, and is not used any more.
+    unsafe fn free_elsewhere(chunk: NonNull<Chunk>) {
+        // SAFETY: (J1) alive as long as the block counts as in use.
+        if unsafe { chunk.as_ref() }.blocks.freed_elsewhere() {
             // SAFETY: (J1) abandoned, and that was its last block.
             unsafe { Chunk::free(chunk) };
         }

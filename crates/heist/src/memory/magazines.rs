@@ -1,14 +1,15 @@
 //! Memory for tasks and jobs, used again.
 //!
-//! A task is often made on one thread and freed on another. General allocators make that dear: the
-//! block has to find its way back to the thread, or the arena, that it came from. Tasks are many,
-//! small and of few sizes, so they have a way of their own: each thread keeps up to two piles of
-//! free blocks of each size, and exchanges whole piles with the other threads through a depot.
-//! That is one short lock for each pile; everything else is the thread's own.
+//! A task is often made on one thread and freed on another. That is expensive with general
+//! allocators, which return the block to the thread or arena that it came from. Tasks are many,
+//! small and of few sizes, so they have an allocator of their own: each thread keeps up to two
+//! piles of free blocks of each size, and exchanges whole piles with the other threads through a
+//! depot. That takes one short lock for each pile; everything else is local to the thread.
 //!
-//! What is kept is bounded: two piles of each size a thread, and [`KEPT_BYTES`] bytes of each size
-//! in all. The rest goes back to the allocator. Tasks above [`LARGEST`] always do.
+//! What is kept is bounded: two piles of each size per thread, and [`KEPT_BYTES`] bytes of each
+//! size in the depot. The rest goes back to the allocator, as do tasks above [`LARGEST`].
 
+use super::LARGEST;
 use crate::env::prefetch_to_write;
 use crate::tuning::{KEPT_BYTES, PREFETCH_AHEAD, SHORT_WORK};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -18,9 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Layout: blocks come in multiples of this size.
 const STEP: usize = 32;
-/// Larger tasks are few, and cost more than their memory.
-const LARGEST: usize = 512;
-/// The alignment that allocators give anyway.
+/// The alignment that allocators guarantee.
 const ALIGN: usize = 16;
 const CLASSES: usize = LARGEST / STEP;
 /// Number of blocks that a magazine has room for: two piles.

@@ -1,5 +1,5 @@
-//! Jobs as the scheduler sees them: something that a worker runs, once. What they are, and who waits for
-//! them, is the business of `forkjoin`; the protocol is told in `../forkjoin/README.md`.
+//! Jobs as the scheduler sees them: something that a worker runs once. What they do, and which
+//! threads wait for them, is specified in `../forkjoin/README.md`.
 
 use super::shared::Shared;
 use super::worker::{Local, Settle};
@@ -10,39 +10,43 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
-/// What a job begins with: how it is run, and how it is turned away.
+/// The first field of each job.
 pub(crate) struct Header {
-    how: &'static How,
+    vtable: &'static VTable,
 }
 
-pub(crate) struct How {
-    /// Whether it lies in the frame of a join, which is to take it back, and may not find another in its place.
-    pub(crate) is_framed: bool,
-    /// The scope that it is of. None for most: a call in vain is one more page of code, which takes its time where that has not run for long.
+/// What the scheduler can do with a job, whatever its type.
+pub(crate) struct VTable {
+    /// Whether the job lies in the frame of a join, which takes it back from its position in the
+    /// deque and must not find another job there.
+    pub(crate) is_stack_job: bool,
+    /// Returns the scope of the job. `None` for jobs that never have one: the call would touch
+    /// another page of code, which is slow if that has not run for long.
     pub(crate) scope: Option<unsafe fn(NonNull<Header>) -> Option<OfScope>>,
-    /// Of a job of no join and no scope: the number of its task, for whose handle somebody may wait, or 0.
-    pub(crate) loose: Option<unsafe fn(NonNull<Header>) -> Option<u64>>,
-    /// Runs it, on this worker if it is run by one, and never unwinds. Afterwards nobody may touch it.
+    /// For a job of no join and no scope: returns the number of its task, or 0 if it is detached.
+    pub(crate) task: Option<unsafe fn(NonNull<Header>) -> Option<u64>>,
+    /// Runs the job, on this worker if there is one, and never unwinds. The job must not be touched
+    /// afterwards.
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
-    /// The runtime goes down, and nobody else has run it. `false` if it has to be run all the same.
+    /// Cancels the job because the runtime shuts down. Returns `false` if it must run nevertheless.
     pub(crate) refuse: unsafe fn(NonNull<Header>) -> bool,
 }
 
-/// Which scope a job is of.
+/// The scope of a job.
 pub(crate) struct OfScope {
-    /// Where it keeps its count.
-    pub(crate) tally: *const (),
-    /// Where who has opened it sleeps, if not on a seat: all seats are woken when the runtime goes down. Alive as long as
-    /// the job has not ended.
+    /// Where the scope is.
+    pub(crate) address: *const (),
+    /// Where the scope's owner parks, unless it sleeps on a seat: a shutdown wakes all seats. Alive
+    /// as long as the job has not ended.
     pub(crate) waiter: Option<NonNull<Parker>>,
-    /// Tells it what was counted by a worker alone.
+    /// Counts jobs as ended there.
     pub(crate) settle: Settle,
 }
 
 /// Where a job was taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The worker's own deque, or a queue that all share.
+    /// The worker's own deque, or a queue that all workers share.
     Here,
     /// The deque of this worker.
     Stolen(usize),
@@ -50,100 +54,105 @@ pub(crate) enum Origin {
 
 impl Header {
     #[inline(always)]
-    pub(crate) const fn new(how: &'static How) -> Self {
-        Header { how }
+    pub(crate) const fn new(vtable: &'static VTable) -> Self {
+        Header { vtable }
     }
 }
 
-/// The right to run a job (J1). There is one for each, or as many as it may be run.
+/// The right to run a job once (J1).
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a job must be run or refused"]
 pub(crate) struct Job(NonNull<Header>);
 
-// SAFETY: (J1) whoever makes a job promises that any thread may run it.
+// SAFETY: (J1) the caller of Job::new promises that any thread may run it.
 unsafe impl Send for Job {}
 
 impl Job {
     /// # Safety
-    /// What begins with `header` may be run by any thread, and lives until it has been run or refused, as
-    /// often as this is called. The pointer was made of all of it, not of the header alone: who runs it gets at the rest by it.
+    /// Any thread may run what begins with `header`, as many times as this is called, and it lives
+    /// until all these jobs have been run or refused. The pointer was made from all of it, not from
+    /// the header alone, because `run` reaches the rest through it.
     #[inline(always)]
     pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
         Job(header)
     }
 
-    /// Where it is.
+    /// Where the job is.
     #[inline(always)]
     pub(crate) fn address(&self) -> NonNull<Header> {
         self.0
     }
 
-    /// Runs it on the calling thread, whose worker this is, if it has one.
+    /// Runs the job on the calling thread, which has this worker.
     pub(crate) fn run(self, worker: Option<&Local>, origin: Origin) {
+        let vtable = self.vtable();
         // SAFETY: (J1) alive until it has been run, which this right is for.
-        let how = unsafe { self.0.as_ref() }.how;
-        // SAFETY: (J1) as above.
-        unsafe { (how.run)(self.0, worker, origin) };
+        unsafe { (vtable.run)(self.0, worker, origin) };
     }
 
-    /// Whether only the join that has pushed it may take it back.
-    pub(crate) fn is_framed(&self) -> bool {
-        // SAFETY: (J1) alive until it has been run or refused.
-        unsafe { self.0.as_ref() }.how.is_framed
+    /// Whether the job lies in the frame of a join.
+    pub(crate) fn is_stack_job(&self) -> bool {
+        self.vtable().is_stack_job
     }
 
-    /// The scope that it is of.
+    /// Returns the scope of the job.
     #[inline]
     pub(crate) fn scope(&self) -> Option<OfScope> {
         // SAFETY: (J1) alive until it has been run or refused.
-        let how = unsafe { self.0.as_ref() }.how;
-        // SAFETY: (J1) as above.
-        how.scope.and_then(|scope| unsafe { scope(self.0) })
+        self.vtable().scope.and_then(|scope| unsafe { scope(self.0) })
     }
 
-    /// Whether it is the one of this task; see [`JobHandle`](crate::JobHandle).
+    /// Whether the job is that of a task; see [`JobHandle`](crate::JobHandle).
     pub(crate) fn is_of_task(&self, number: u64) -> bool {
-        self.loose() == Some(number)
+        self.task() == Some(number)
     }
 
-    /// Whether nobody can wait for it.
+    /// Whether no thread can wait for the job.
     pub(crate) fn is_detached(&self) -> bool {
-        self.loose() == Some(0)
+        self.task() == Some(0)
     }
 
-    fn loose(&self) -> Option<u64> {
+    fn task(&self) -> Option<u64> {
         // SAFETY: (J1) alive until it has been run or refused.
-        let how = unsafe { self.0.as_ref() }.how;
-        // SAFETY: (J1) as above.
-        how.loose.and_then(|loose| unsafe { loose(self.0) })
+        self.vtable().task.and_then(|task| unsafe { task(self.0) })
     }
 
-    /// Comes back if it has to be run all the same.
+    /// Cancels the job because the runtime shuts down. Returns it if it must run nevertheless.
     pub(crate) fn refuse(self) -> Option<Job> {
+        let vtable = self.vtable();
         // SAFETY: (J1) alive until it has been run or refused.
-        let how = unsafe { self.0.as_ref() }.how;
-        // SAFETY: (J1) as above.
-        (!unsafe { (how.refuse)(self.0) }).then_some(self)
+        (!unsafe { (vtable.refuse)(self.0) }).then_some(self)
+    }
+
+    #[inline(always)]
+    fn vtable(&self) -> &'static VTable {
+        // SAFETY: (J1) alive until it has been run or refused.
+        unsafe { self.0.as_ref() }.vtable
     }
 }
 
-/// A job that does nothing: it makes the worker that it is for look around.
-pub(crate) fn idle_job() -> Job {
-    static HOW: How =
-        How { run: |_, _, _| {}, refuse: |_| true, is_framed: false, scope: None, loose: None };
-    static NOTHING: Header = Header { how: &HOW };
-    // SAFETY: (J1) it lives for ever, and nothing is all it does, as often as one likes.
+/// A job that does nothing: it wakes the worker that it is sent to.
+pub(crate) fn empty_job() -> Job {
+    static VTABLE: VTable = VTable {
+        run: |_, _, _| {},
+        refuse: |_| true,
+        is_stack_job: false,
+        scope: None,
+        task: None,
+    };
+    static NOTHING: Header = Header { vtable: &VTABLE };
+    // SAFETY: (J1) it is static, and any thread may do nothing any number of times.
     unsafe { Job::new(NonNull::from(&NOTHING)) }
 }
 
 /// What fork-join does with the queues of a runtime.
 impl Shared {
-    /// Submits a job from outside. It comes back when the runtime goes down.
+    /// Submits a job from outside. Returns it if the runtime shuts down.
     pub(crate) fn submit_job(&self, job: Job) -> Result<(), Job> {
         self.offer_job(job, Origin::Here)
     }
 
-    /// Offers a job that was taken from there to all workers. It comes back when the runtime goes
+    /// Offers a job that was taken from `origin` to all workers. Returns it if the runtime shuts
     /// down.
     pub(crate) fn offer_job(&self, job: Job, origin: Origin) -> Result<(), Job> {
         self.jobs.push(job, origin)?;
@@ -151,21 +160,21 @@ impl Shared {
         Ok(())
     }
 
-    /// Leaves a stolen job of a join where the worker that has pushed it looks for it, when the
-    /// runtime goes down and nothing can be offered. If that worker does not come to wait for it, a
-    /// closer finds it there.
+    /// Leaves a stolen stack job in the inbox for its owner, when the runtime shuts down and
+    /// nothing can be offered. If the owner blocks and does not come to wait for the job, a closer
+    /// finds it.
     pub(crate) fn leave_job_to_owner(&self, job: Job, origin: Origin) {
-        debug_assert!(job.is_framed(), "a job without a frame may have no waiter left");
+        debug_assert!(job.is_stack_job(), "only a stack job has an owner that waits for it");
         self.jobs.leave(job, origin);
         if let Origin::Stolen(owner) = origin {
             self.wake_waiter(owner);
         }
     }
 
-    /// Submits a job for this worker alone. It comes back when that worker has ended, or will.
-    pub(crate) fn call_worker(&self, worker: usize, job: Job) -> Result<(), Job> {
+    /// Sends a job to this worker alone. Returns it if that worker has ended or is about to.
+    pub(crate) fn send_direct_job(&self, worker: usize, job: Job) -> Result<(), Job> {
         let remote = &self.remotes[worker];
-        remote.calls.push(job, Origin::Here)?;
+        remote.direct_jobs.push(job, Origin::Here)?;
         self.notify_worker(worker);
         remote.waiter.unpark();
         Ok(())
@@ -174,23 +183,23 @@ impl Shared {
     /// Wakes a worker that sleeps until a job has ended.
     pub(crate) fn wake_waiter(&self, worker: usize) {
         if self.config.staffing.is_fixed() {
-            // It sleeps on its seat, where a call finds it. A worker that takes no more calls is
-            // awake.
-            drop(self.call_worker(worker, idle_job()));
+            // It sleeps on its seat, where a direct job wakes it. A worker that takes no more
+            // direct jobs is awake.
+            drop(self.send_direct_job(worker, empty_job()));
         } else {
             self.remotes[worker].waiter.unpark();
         }
     }
 
-    /// Takes a job that has come from outside, or that another worker has offered.
+    /// Takes a job from the inbox.
     pub(crate) fn take_job_from_outside(&self) -> Option<(Job, Origin)> {
         self.jobs.pop()
     }
 
-    /// The same for a job that `is_it`, while the runtime goes down, or if `is_last_look`: the
-    /// caller gives its seat away next. Workers run such jobs, but perhaps each of them waits for
-    /// one and no other thread is to be had. This looks at all of them, so it must not be called
-    /// often.
+    /// Takes a job for which `is_it` holds from the inbox, if the runtime shuts down or this
+    /// `is_last_look` before the caller gives its seat away. Other workers take such jobs, but
+    /// perhaps all of them wait and no other thread can be found. Looks at all jobs of the inbox,
+    /// so it must not be called often.
     pub(crate) fn take_left_job(
         &self,
         is_last_look: bool,
@@ -208,13 +217,13 @@ impl Shared {
             match self.remotes[victim].jobs.steal() {
                 Steal::Success(job) => return Some(job),
                 Steal::Empty => return None,
-                // Another thief has got one (Q6).
+                // Another thief has taken one (Q6).
                 Steal::Retry => std::hint::spin_loop(),
             }
         }
     }
 
-    /// Takes a job from outside, or steals one, for the worker with this index.
+    /// Takes a job from the inbox or steals one, for the worker with this index.
     pub(crate) fn take_any_job(&self, thief: usize) -> Option<(Job, Origin)> {
         if let Some(found) = self.jobs.pop() {
             return Some(found);
@@ -225,15 +234,15 @@ impl Shared {
         victims.filter(|victim| *victim != thief).find_map(steal)
     }
 
-    /// Counts how often a worker has begun or ended a detour; see `forkjoin::wait`.
-    pub(crate) fn detours_of(&self, worker: usize) -> &AtomicU32 {
-        &self.remotes[worker].detours
+    /// A worker's sequence number of unrelated jobs; see `forkjoin::wait`.
+    pub(crate) fn unrelated_seq(&self, worker: usize) -> &AtomicU32 {
+        &self.remotes[worker].unrelated_seq
     }
 }
 
-/// A queue of jobs behind a lock: that of all workers, for what comes from outside, or that of one.
+/// A queue of jobs behind a lock: the inbox, for all workers, or the direct jobs of one.
 pub(super) struct Inbox {
-    /// How many there are, to be read without the lock. Written with it.
+    /// The number of jobs: written with the lock held, read without it.
     len: AtomicUsize,
     list: Mutex<List>,
 }
@@ -249,7 +258,7 @@ impl Inbox {
         Inbox { len: AtomicUsize::new(0), list: Mutex::new(list) }
     }
 
-    /// Appends a job that was taken from there; it comes back after the inbox was closed.
+    /// Appends a job that was taken from `origin`. Returns it if the queue is closed.
     pub(super) fn push(&self, job: Job, origin: Origin) -> Result<(), Job> {
         let mut list = self.lock();
         if list.is_closed {
@@ -260,7 +269,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// The same, also after it was closed. The caller knows somebody who looks here for this job, and has not ended.
+    /// The same, even if the queue is closed. The caller knows a worker that has not ended and will
+    /// look here for this job.
     pub(super) fn leave(&self, job: Job, origin: Origin) {
         let mut list = self.lock();
         list.jobs.push_back((job, origin));
@@ -277,7 +287,7 @@ impl Inbox {
         job
     }
 
-    /// The oldest that is one of those.
+    /// Takes the oldest job for which `is_it` holds.
     pub(super) fn take(&self, is_it: impl FnMut(&(Job, Origin)) -> bool) -> Option<(Job, Origin)> {
         let mut list = self.lock();
         let job = list.jobs.iter().position(is_it).and_then(|index| list.jobs.remove(index));
@@ -296,33 +306,34 @@ impl Inbox {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// Takes no more jobs, and refuses those that are here. What has to be run all the same stays.
+    /// Takes no more jobs, and refuses those that are queued. Jobs that must run nevertheless stay.
     pub(super) fn close(&self) {
         let jobs = {
             let mut list = self.lock();
             if std::mem::replace(&mut list.is_closed, true) {
-                // What has stayed is never out of sight again: who ends looks for it once.
+                // A second close must not take the jobs that stay out of the queue for a moment: a
+                // worker that ends looks for them only once.
                 return;
             }
             let jobs = std::mem::take(&mut list.jobs);
             self.publish(&list);
             jobs
         };
-        // Outside of the lock: what is dropped may do anything.
+        // Without the lock, because a closure's drop may do anything.
         let refuse = |(job, origin): (Job, Origin)| Some((job.refuse()?, origin));
         let kept: Vec<_> = jobs.into_iter().filter_map(refuse).collect();
         let mut list = self.lock();
         list.jobs.extend(kept);
         self.publish(&list);
-        // Who waits for one of those may be the only one who could run it.
+        // The thread that waits for such a job may be the only one that could run it.
         let scopes = list.jobs.iter().filter_map(|(job, _)| job.scope());
-        // SAFETY: (J2) nobody takes the job out of the list meanwhile, so its scope is not left.
+        // SAFETY: (J2) no thread takes the job out of the list meanwhile, so its scope is not left.
         scopes
             .filter_map(|scope| scope.waiter)
             .for_each(|waiter| unsafe { waiter.as_ref() }.unpark());
     }
 
-    /// With the lock held, so that lengths are written in the order in which the list was changed.
+    /// Called with the lock held, so that lengths are written in the order of the changes.
     fn publish(&self, list: &MutexGuard<'_, List>) {
         self.len.store(list.jobs.len(), Ordering::Relaxed);
     }

@@ -45,9 +45,9 @@ pub(super) struct Remote {
     pub(super) scribe: Option<Arc<Scribe>>,
     pub(super) lane: Lane<Scheduler>,
     /// Jobs for this worker alone.
-    pub(super) calls: Inbox,
+    pub(super) direct_jobs: Inbox,
     /// Counts when it begins something in the middle of a job that has nothing to do with it, and when it is done with that.
-    pub(super) detours: AtomicU32,
+    pub(super) unrelated_seq: AtomicU32,
     /// Where it sleeps while it waits for a job.
     pub(super) waiter: Arc<Parker>,
     /// The thread that the worker is on, or was.
@@ -238,8 +238,8 @@ impl Remote {
             counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
             scribe: config.recorder.as_ref().map(|recorder| recorder.scribe(is_spare)),
             lane: Lane::new(),
-            calls: Inbox::new(),
-            detours: AtomicU32::new(0),
+            direct_jobs: Inbox::new(),
+            unrelated_seq: AtomicU32::new(0),
             waiter: Arc::new(Parker::new()),
             probe: Mutex::new(None),
         }
@@ -248,7 +248,7 @@ impl Remote {
     /// Whether there may be something that only this worker can run.
     #[inline]
     pub(super) fn has_own(&self) -> bool {
-        self.lane.has_tasks() || !self.calls.is_empty()
+        self.lane.has_tasks() || !self.direct_jobs.is_empty()
     }
 
     /// The calling thread runs the worker.

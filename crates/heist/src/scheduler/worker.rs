@@ -1,6 +1,6 @@
 //! A worker: one thread's queues, and what it does next.
 
-mod credit;
+mod count_cache;
 mod drive;
 mod here;
 mod jobs;
@@ -21,7 +21,7 @@ use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
 use crate::task::{Notified, Ran, TaskList};
 use crate::trace::{self, EventKind, PollSource, Scribe};
-pub(crate) use credit::Settle;
+pub(crate) use count_cache::Settle;
 pub(crate) use drive::Driven;
 use heist_deque::ring::{self, Full};
 pub(crate) use here::{deque_here, here, with_here};

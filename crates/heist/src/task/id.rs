@@ -1,6 +1,6 @@
 //! Task ids.
 
-use crate::tuning::ID_BLOCK;
+use crate::tuning::COUNTER_BLOCK;
 use heist_sync::thread_local;
 use std::cell::Cell;
 use std::fmt;
@@ -31,9 +31,9 @@ impl Id {
             static NEXT: Cell<u64> = const { Cell::new(0) };
         }
         let mut id = NEXT.get();
-        if id % ID_BLOCK == 0 {
+        if id % COUNTER_BLOCK == 0 {
             // Relaxed: the ids only have to be unique.
-            id = BLOCKS.fetch_add(1, Ordering::Relaxed) * ID_BLOCK;
+            id = BLOCKS.fetch_add(1, Ordering::Relaxed) * COUNTER_BLOCK;
         }
         NEXT.set(id + 1);
         Id(NonZeroU64::MIN.saturating_add(id))

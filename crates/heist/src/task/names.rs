@@ -8,7 +8,7 @@
 //! ended last are kept.
 
 use super::Id;
-use crate::tuning::{ID_BLOCK, KEPT_BYTES, SHARDS};
+use crate::tuning::{COUNTER_BLOCK, KEPT_BYTES, SHARDS};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,7 +94,7 @@ impl Drop for Name {
 /// A thread takes ids in blocks, and all ids of a block are in one shard, so threads that spawn
 /// named tasks at the same time rarely share a lock.
 fn shard(task: Id) -> MutexGuard<'static, Names> {
-    let shard = (task.number().get() / ID_BLOCK) as usize % SHARDS;
+    let shard = (task.number().get() / COUNTER_BLOCK) as usize % SHARDS;
     // Nothing panics with the lock held.
     NAMES[shard].lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,7 +13,7 @@ pub(crate) use stats::{Stats, TaskState, View};
 use super::Id;
 use super::cell::Ran;
 use crate::env::Clock;
-use crate::tuning::{ID_BLOCK, SHARDS, SHORT_WORK};
+use crate::tuning::{COUNTER_BLOCK, SHARDS, SHORT_WORK};
 use slab::Slab;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -123,7 +123,7 @@ impl Tracker {
 /// A thread takes ids in blocks, and all ids of a block are in one shard, so threads that spawn at
 /// the same time rarely share a lock, and a reader of one shard delays few of them.
 fn shard_of(task: Id) -> usize {
-    (task.number().get() / ID_BLOCK) as usize % SHARDS
+    (task.number().get() / COUNTER_BLOCK) as usize % SHARDS
 }
 
 impl std::fmt::Debug for Tracker {

@@ -1,5 +1,5 @@
-//! A join against a thief, in every interleaving: the frame's part of it. The deque has a suite of its own, and so has
-//! the latch.
+//! A join against a thief in every interleaving: what happens in the frame. The deque and the latch
+//! have suites of their own.
 
 use crate::canary;
 use crate::env::Parker;
@@ -8,7 +8,7 @@ use crate::forkjoin::latch::Latch;
 use heist_deque::deque;
 use std::sync::Arc;
 
-/// What a stack job is, without the worker that runs it.
+/// A stack job without its worker.
 struct Frame {
     latch: Latch,
     closure: Once<Box<u32>>,
@@ -16,7 +16,8 @@ struct Frame {
     parker: Parker,
 }
 
-// SAFETY: (J1, J2) the closure is taken by who has the right to, and the outcome read behind the latch.
+// SAFETY: (J1, J2) the closure is taken with the right to run it, and the outcome is read after the
+// latch was set.
 unsafe impl Sync for Frame {}
 // SAFETY: (type) all that is in it is Send.
 unsafe impl Send for Frame {}
@@ -27,7 +28,8 @@ struct Right(*const Frame);
 // SAFETY: (J1) as a job.
 unsafe impl Send for Right {}
 
-/// One joins, one steals: the job is run once (J1), and whoever waits for it sees what it did (J2).
+/// One thread joins, one steals: the job is run once (J1), and the joining thread sees what it did
+/// (J2).
 fn join_against_a_thief() {
     let mut deque = deque::Owner::with_capacity(2);
     let frame = Arc::new(Frame {

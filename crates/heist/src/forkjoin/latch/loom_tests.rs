@@ -6,17 +6,17 @@ use crate::env::Parker;
 use crate::forkjoin::frame::Outcome;
 use std::sync::Arc;
 
-/// What the frame of who waits has in it.
+/// The frame of the owner.
 struct Frame {
     latch: Latch,
     outcome: Outcome<u32>,
 }
 
-/// A thief runs a job; its owner waits, and reads what has become of it (J2). The parker outlives the
-/// frame; the model's Arc is for loom, which does not know scopes.
+/// A thief runs a job; its owner waits, and reads the outcome (J2). The parker outlives the frame,
+/// which the model keeps in an Arc because loom has no scoped threads.
 fn waits() {
     let parker = Arc::new(Parker::new());
-    // Where the job is must not be mistaken for its thief.
+    // The job's position must not be taken for the thief's number.
     let frame = Arc::new(Frame { latch: Latch::of(Mark::at(5)), outcome: Outcome::new() });
     let thief = {
         let (parker, frame) = (Arc::clone(&parker), Arc::clone(&frame));

@@ -1,11 +1,11 @@
 //! Scopes whose jobs run in the order in which they were spawned.
 
+use super::base::ScopeBase;
 use crate::forkjoin::broadcast::BroadcastContext;
 use crate::forkjoin::heap::{self, Work};
 use crate::forkjoin::outside::on_worker;
-use crate::forkjoin::tally::Tally;
 use crate::runtime::{Handle, current_or_global};
-use crate::scheduler::{Header, How, Job, Local, OfScope, Origin, with_here};
+use crate::scheduler::{Header, Job, Local, OfScope, Origin, VTable, with_here};
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -106,13 +106,13 @@ where
     F: FnOnce(&ScopeFifo<'scope>) -> R,
 {
     let scope = ScopeFifo {
-        header: Header::new(&ScopeFifo::HOW),
-        tally: Tally::new(handle, local),
+        header: Header::new(&ScopeFifo::VTABLE),
+        base: ScopeBase::new(handle, local),
         list: Mutex::default(),
     };
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    scope.tally.wait(local);
-    scope.tally.conclude(outcome)
+    scope.base.wait(local);
+    scope.base.conclude(outcome)
 }
 
 /// A scope in which jobs run in the order in which they were spawned; see [`scope_fifo`].
@@ -135,19 +135,19 @@ where
 pub struct ScopeFifo<'scope> {
     /// Of the one job that is pushed for each that is spawned: it runs the oldest of the list.
     header: Header,
-    tally: Tally,
+    base: ScopeBase,
     list: Mutex<VecDeque<Spawned<'scope>>>,
 }
 
 type Spawned<'scope> = Box<dyn FnOnce(&ScopeFifo<'scope>) + Send + 'scope>;
 
 impl<'scope> ScopeFifo<'scope> {
-    const HOW: How = How {
+    const VTABLE: VTable = VTable {
         run: Self::run_oldest,
         refuse: |_| false,
-        is_framed: false,
+        is_stack_job: false,
         scope: Some(Self::of_scope),
-        loose: None,
+        task: None,
     };
 
     /// Spawns a job, which runs on any worker before the scope ends and may spawn more jobs.
@@ -167,7 +167,7 @@ impl<'scope> ScopeFifo<'scope> {
         // SAFETY: (J1, J2) the scope is not left before as many jobs have ended as were pushed.
         let job = |_: Option<&Local>| unsafe { Job::new(NonNull::from(self).cast()) };
         // SAFETY: (J2) as above.
-        with_here(|local| unsafe { self.tally.spawn(local, job) });
+        with_here(|local| unsafe { self.base.spawn(local, job) });
     }
 
     /// Has every worker of the scope's runtime call `f` once before the scope ends; see
@@ -182,10 +182,10 @@ impl<'scope> ScopeFifo<'scope> {
             let f =
                 move |scope: &ScopeFifo<'scope>| f(scope, BroadcastContext::new(index, workers));
             // SAFETY: (J2) the scope is not left before the job has ended, and `f` outlives it.
-            unsafe { heap::new(Called { scope: self, f }) }
+            unsafe { heap::new(Part { scope: self, f }) }
         };
         // SAFETY: (J2) as above.
-        unsafe { self.tally.spawn_calls(call) };
+        unsafe { self.base.spawn_direct_jobs(call) };
     }
 
     /// Cancels the scope: jobs that have not started are dropped; see
@@ -202,29 +202,30 @@ impl<'scope> ScopeFifo<'scope> {
     /// assert!(ran);
     /// ```
     pub fn cancel(&self) {
-        self.tally.cancel();
+        self.base.cancel();
     }
 
     /// Returns whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
-        self.tally.is_cancelled()
+        self.base.is_cancelled()
     }
 
     /// # Safety
     /// Like [`Job::new`] was promised.
     unsafe fn run_oldest(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
-        // SAFETY: (J2) the scope is not left before this job is done; the header is its first field.
+        // SAFETY: (J2) the scope is not left before this job is done; the header is its first
+        // field.
         let scope = unsafe { header.cast::<Self>().as_ref() };
         let oldest = scope.list().pop_front();
-        scope.tally.call(|| oldest.into_iter().for_each(|f| f(scope)));
-        scope.tally.done(worker);
+        scope.base.call(|| oldest.into_iter().for_each(|f| f(scope)));
+        scope.base.done(worker);
     }
 
     /// # Safety
     /// Like [`Job::new`] was promised.
     unsafe fn of_scope(header: NonNull<Header>) -> Option<OfScope> {
         // SAFETY: (J2) as in run_oldest().
-        unsafe { header.cast::<Self>().as_ref() }.tally.of_scope()
+        unsafe { header.cast::<Self>().as_ref() }.base.of_scope()
     }
 
     fn list(&self) -> std::sync::MutexGuard<'_, VecDeque<Spawned<'scope>>> {
@@ -234,22 +235,22 @@ impl<'scope> ScopeFifo<'scope> {
 }
 
 /// One worker's part of a broadcast.
-struct Called<'scope, F> {
+struct Part<'scope, F> {
     scope: *const ScopeFifo<'scope>,
     f: F,
 }
 
 // SAFETY: (J2) the scope is Sync, and alive.
-unsafe impl<F: Send> Send for Called<'_, F> {}
+unsafe impl<F: Send> Send for Part<'_, F> {}
 
-impl<'scope, F: FnOnce(&ScopeFifo<'scope>) + Send> Work for Called<'scope, F> {
+impl<'scope, F: FnOnce(&ScopeFifo<'scope>) + Send> Work for Part<'scope, F> {
     const IS_MANDATORY: bool = true;
 
     fn run(self, worker: Option<&Local>) {
         // SAFETY: (J2) the scope is not left before this job is done.
         let scope = unsafe { &*self.scope };
-        scope.tally.call(|| (self.f)(scope));
-        scope.tally.done(worker);
+        scope.base.call(|| (self.f)(scope));
+        scope.base.done(worker);
     }
 }
 

@@ -1,7 +1,7 @@
-//! What cannot be brought about from outside at will: a thief goes on to something else at the very moment when its victim
-//! steals from it.
+//! An interleaving that tests from outside cannot force: a thief goes on to something else at the
+//! moment when its victim steals from it.
 
-use super::{leapfrog, pass_on, wait};
+use super::{leapfrog, requeue, wait};
 use crate::forkjoin::deque_view;
 use crate::forkjoin::frame::StackJob;
 use crate::runtime::{Builder, Handle};
@@ -14,10 +14,10 @@ fn on_worker<R: Send>(handle: &Handle, f: impl FnOnce(&Local) -> R + Send) -> R 
     handle.install(|| with_here(|local| f(local.expect("install calls it on a worker"))))
 }
 
-/// J2, J3: it may want a lock that is held where it is passed on. Its owner sleeps, and nobody else can come: there is one spare
-/// worker, which is the one that passes it on.
+/// J2, J3: a requeued stack job may want a lock that is held where it was stolen. Its owner sleeps,
+/// and no other worker can come: the only spare worker is the one that requeues it.
 #[test]
-fn j3_what_is_passed_on_at_the_end_goes_to_its_owner() {
+fn j3_a_job_that_is_requeued_at_the_end_goes_to_its_owner() {
     let mut builder = Builder::new_multi_thread();
     let rt = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
     let (owns, passes) = (rt.handle().clone(), rt.handle().clone());
@@ -43,9 +43,9 @@ fn j3_what_is_passed_on_at_the_end_goes_to_its_owner() {
                 while !local.scheduler().is_down() {
                     thread::yield_now();
                 }
-                // Until the owner sleeps again. If this is too short, a test that should fail may pass.
+                // Until the owner sleeps again. If this is too short, broken code may pass.
                 thread::sleep(Duration::from_millis(20));
-                pass_on(local, job, Origin::Stolen(0));
+                requeue(local, job, Origin::Stolen(0));
                 has_run.recv().unwrap()
             })
         });

@@ -1,4 +1,4 @@
-//! How many blocks of a chunk have not come back.
+//! The number of blocks of a chunk that are in use.
 
 use crate::canary;
 use crossbeam_utils::CachePadded;
@@ -7,11 +7,12 @@ use std::cell::Cell;
 
 /// Counts blocks in two places: in a cell for the chunk's owner, and in a word for all others.
 pub(super) struct Blocks {
-    /// What the owner has given, less what it has taken back. Touched by its thread alone.
+    /// Blocks that the owner has allocated minus those that it has freed. Only its thread touches
+    /// this.
     own: CachePadded<Cell<u32>>,
-    /// Nothing, less what others have given back: 0 or below, so it never comes to 0 from above. After the owner has
-    /// [abandoned](Self::abandon) the chunk: what waits. Wraps. In a line of its own: the owner counts all the
-    /// time, and would wait for it.
+    /// 0 minus the blocks that other threads have freed, so that it never reaches 0 from above;
+    /// after the owner has [abandoned](Self::abandon) the chunk, the number of blocks in use.
+    /// Wraps. In a cache line of its own, for which the owner, which counts often, need not wait.
     others: CachePadded<AtomicU32>,
 }
 
@@ -20,45 +21,47 @@ impl Blocks {
         Blocks { own: CachePadded::new(Cell::new(0)), others: CachePadded::new(AtomicU32::new(0)) }
     }
 
-    /// The owner has given a block.
+    /// The owner has allocated a block.
     #[inline(always)]
-    pub(super) fn give(&self) {
+    pub(super) fn allocated(&self) {
         self.own.set(self.own.get() + 1);
     }
 
-    /// The owner has taken back a block.
+    /// The owner has freed a block.
     #[inline(always)]
-    pub(super) fn take_back(&self) {
+    pub(super) fn freed(&self) {
         self.own.set(self.own.get().wrapping_sub(1));
     }
 
-    /// Somebody else has done with a block. If that was the last one of a chunk that was abandoned, the chunk is the caller's; else it
-    /// may be gone.
-    #[must_use = "an abandoned chunk has to be freed"]
-    pub(super) fn take_back_elsewhere(&self) -> bool {
-        // Release: pairs with the Acquire in waiting(): the block is not used any more. Acquire: pairs with the
-        // Release of others, here and in abandon(), for who frees the chunk.
+    /// Another thread has freed a block. Returns whether that was the last block of an abandoned
+    /// chunk: then the caller must free the chunk. Otherwise the chunk may be gone.
+    #[must_use = "an abandoned chunk must be freed"]
+    pub(super) fn freed_elsewhere(&self) -> bool {
+        // Release: pairs with the Acquire in in_use(): the block is not used any more. Acquire:
+        // pairs with the Release of other threads, here and in abandon(), for the thread that frees
+        // the chunk.
         self.others.fetch_sub(1, canary::BLOCKS_BACK_RELAXED.weakens(Ordering::AcqRel)) == 1
     }
 
-    /// How many have not come back, for the owner.
+    /// The number of blocks in use, for the owner.
     #[inline]
-    pub(super) fn waiting(&self) -> u32 {
-        // Acquire: pairs with the Release in take_back_elsewhere(): what has come back may be used again.
+    pub(super) fn in_use(&self) -> u32 {
+        // Acquire: pairs with the Release in freed_elsewhere(): the memory may be used again.
         self.own.get().wrapping_add(self.others.load(Ordering::Acquire))
     }
 
-    /// The owner leaves the chunk to whoever brings the last block. If all have come back it is the caller's.
-    #[must_use = "a chunk that nobody uses has to be freed"]
+    /// The owner leaves the chunk to the thread that frees its last block. Returns whether no block
+    /// is in use: then the caller must free the chunk.
+    #[must_use = "a chunk without blocks in use must be freed"]
     pub(super) fn abandon(&self) -> bool {
         if canary::BLOCKS_ABANDON_LOOKS.sings() {
-            let waiting = self.waiting();
-            // Release: pairs with the Acquire in take_back_elsewhere().
-            self.others.store(waiting, Ordering::Release);
-            return waiting == 0;
+            let in_use = self.in_use();
+            // Release: pairs with the Acquire in freed_elsewhere().
+            self.others.store(in_use, Ordering::Release);
+            return in_use == 0;
         }
         let own = self.own.get();
-        // AcqRel: pairs with itself in take_back_elsewhere(), for whoever frees the chunk.
+        // AcqRel: pairs with itself in freed_elsewhere(), for the thread that frees the chunk.
         self.others.fetch_add(own, Ordering::AcqRel).wrapping_add(own) == 0
     }
 }

@@ -8,23 +8,23 @@ use std::sync::Arc;
 
 struct Chunk {
     blocks: Blocks,
-    /// A job each.
+    /// The jobs, one in each block.
     jobs: [UnsafeCell<u32>; 2],
-    /// How often the chunk was freed.
+    /// The number of times that the chunk was freed.
     freed: AtomicU32,
 }
 
-// SAFETY: (J1) as in an arena: the owner's cell is its own, and a job is of who runs it, or of who has seen it come
-// back.
+// SAFETY: (J1) as in an arena: only the owner touches its cell, and a job belongs to the thread
+// that runs it, or to one that has seen its block freed.
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// With both blocks given.
+    /// With both blocks allocated.
     fn new() -> Arc<Chunk> {
         let jobs = [UnsafeCell::new(7), UnsafeCell::new(7)];
         let chunk = Chunk { blocks: Blocks::new(), jobs, freed: AtomicU32::new(0) };
-        chunk.blocks.give();
-        chunk.blocks.give();
+        chunk.blocks.allocated();
+        chunk.blocks.allocated();
         Arc::new(chunk)
     }
 
@@ -33,16 +33,16 @@ impl Chunk {
         self.jobs[number].with_mut(|job| unsafe { *job = value });
     }
 
-    /// Others move a job out, and give its block back.
+    /// Another thread moves a job out, and frees its block.
     fn run_elsewhere(&self, number: usize) {
         // SAFETY: (J1) checked by loom.
         assert_eq!(self.jobs[number].with(|job| unsafe { *job }), 7);
-        if self.blocks.take_back_elsewhere() {
+        if self.blocks.freed_elsewhere() {
             self.free();
         }
     }
 
-    /// Nobody uses it: any byte may be overwritten.
+    /// No block is in use: any byte may be overwritten.
     fn free(&self) {
         self.write(0, 0);
         self.write(1, 0);
@@ -50,23 +50,24 @@ impl Chunk {
     }
 }
 
-/// A thief runs one, the owner the other; then the chunk is begun anew, if all have come back.
+/// A thief runs one job, the owner the other; then the chunk is started afresh, if no block is in
+/// use.
 fn used_again() {
     let chunk = Chunk::new();
     let thief = {
         let chunk = Arc::clone(&chunk);
         thread::spawn(move || chunk.run_elsewhere(0))
     };
-    chunk.blocks.take_back();
-    if chunk.blocks.waiting() == 0 {
+    chunk.blocks.freed();
+    if chunk.blocks.in_use() == 0 {
         chunk.write(0, 8);
         chunk.write(1, 8);
     }
     thief.join().unwrap();
-    assert_eq!(chunk.blocks.waiting(), 0);
+    assert_eq!(chunk.blocks.in_use(), 0);
 }
 
-/// The owner ends while two others have a job each.
+/// The owner ends while two other threads have a job each.
 fn abandoned() {
     let chunk = Chunk::new();
     let others = [0, 1].map(|number| {

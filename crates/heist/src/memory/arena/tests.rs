@@ -1,4 +1,4 @@
-//! Chunks come and go.
+//! The list of chunks.
 
 use super::*;
 use std::collections::VecDeque;
@@ -7,13 +7,13 @@ use std::thread;
 
 const BLOCK: Layout = Layout::new::<[u64; 60]>();
 
-/// So many of these fill a chunk.
+/// The number of blocks that fill a chunk.
 const IN_CHUNK: usize = (CHUNK - size_of::<Chunk>()) / BLOCK.size();
 
-/// What its owner has given, with a number in each block.
+/// A block in use, filled with a number.
 struct Given(NonNull<u8>, u64);
 
-// SAFETY: (J1) a block may come back from anywhere.
+// SAFETY: (J1) any thread may free a block.
 unsafe impl Send for Given {}
 
 impl Given {
@@ -24,11 +24,11 @@ impl Given {
         Given(block, number)
     }
 
-    /// Looks whether somebody else got the same memory.
+    /// Frees the block, after a check that no other block has the same memory.
     fn give_back(self, arena: Option<&Arena>) {
         // SAFETY: (J1) written above.
         assert_eq!(unsafe { self.0.cast::<[u64; 60]>().read() }, [self.1; 60]);
-        // SAFETY: (J1) given by an arena, and used no more.
+        // SAFETY: (J1) allocated by an arena, and not used any more.
         unsafe { Arena::free(arena, self.0, BLOCK) };
     }
 }
@@ -54,7 +54,7 @@ fn the_newest_block_is_used_again() {
     assert_eq!(chunks(&arena), 1);
 }
 
-/// As a scope with very many jobs: all wait, and then the newest goes first.
+/// Like a scope with very many jobs: all wait, and then the newest is run first.
 #[test]
 fn what_grew_shrinks_again() {
     let arena = Arena::new();
@@ -65,7 +65,7 @@ fn what_grew_shrinks_again() {
         given.give_back(Some(&arena));
     }
     assert_eq!(chunks(&arena), 1);
-    // At the edge of a chunk nothing comes and goes but the one that is kept.
+    // At the edge of a chunk only the chunk that is kept comes and goes.
     let full: Vec<_> = (0..IN_CHUNK as u64).map(|number| Given::new(&arena, number)).collect();
     let spare = arena.spare.get();
     for number in 0..3 {
@@ -76,7 +76,8 @@ fn what_grew_shrinks_again() {
     full.into_iter().for_each(|given| given.give_back(Some(&arena)));
 }
 
-/// The top chunk was used up and comes back whole: it is begun anew, and the one below is as it was.
+/// The top chunk is full, and then all its blocks are freed: it is started afresh, and the one
+/// below stays as it was.
 #[test]
 fn a_chunk_is_begun_anew() {
     let arena = Arena::new();
@@ -93,8 +94,8 @@ fn a_chunk_is_begun_anew() {
     below.into_iter().for_each(|given| given.give_back(Some(&arena)));
 }
 
-/// As a job that spawns for ever, and thieves that keep up: the oldest come back first, to others, and some wait at any
-/// time.
+/// Like a job that keeps spawning, with thieves that keep up: the oldest blocks are freed first, by
+/// other threads, and some are in use at any time.
 #[test]
 fn what_thieves_take_is_used_again() {
     let arena = Arena::new();
@@ -109,7 +110,7 @@ fn what_thieves_take_is_used_again() {
     waiting.into_iter().for_each(|given| given.give_back(None));
 }
 
-/// One that waits for long does not keep all that came after it.
+/// A block that is in use for long does not keep all later chunks.
 #[test]
 fn an_old_block_keeps_its_own_chunk() {
     let arena = Arena::new();
@@ -130,7 +131,7 @@ fn an_old_block_keeps_its_own_chunk() {
     assert_eq!(chunks(&arena), 1);
 }
 
-/// The last block of an arena that is gone frees the chunk (a leak, or a second free, is seen by checkers).
+/// The last block of an arena that is gone frees the chunk. (Checkers see a leak or a second free.)
 #[test]
 fn blocks_outlive_their_arena() {
     let (sender, receiver) = mpsc::channel::<Given>();
@@ -149,7 +150,7 @@ fn blocks_outlive_their_arena() {
     other.join().unwrap();
 }
 
-/// Against a list: any block may come back at any time, from here or from elsewhere.
+/// Against a list: any block may be freed at any time, by this thread or another one.
 #[test]
 fn blocks_are_apart() {
     let arena = Arena::new();

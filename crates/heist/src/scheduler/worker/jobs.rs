@@ -1,9 +1,9 @@
 //! A worker's jobs: its deque, and when jobs have their turn.
 
 use self::backoff::Backoff;
-use super::credit::Credit;
+use super::count_cache::CountCache;
 use super::{Entered, Local, Step, Worker};
-use crate::env::{Parker, turns};
+use crate::env::{self, Parker, turns};
 use crate::memory::Arena;
 use crate::scheduler::jobs::{Job, Origin};
 use crate::scheduler::shared::Scheduler;
@@ -28,7 +28,7 @@ pub(super) struct Jobs {
     deque: UnsafeCell<deque::Owner<Job>>,
     /// Where those of them lie that are of scopes.
     arena: Arena,
-    credit: Credit,
+    count_cache: CountCache,
     backoff: Backoff,
     /// For how many pushes the bell has rung for nobody.
     false_alarms: Cell<u32>,
@@ -45,7 +45,7 @@ impl Jobs {
         Jobs {
             deque: UnsafeCell::new(deque),
             arena: Arena::new(),
-            credit: Credit::new(),
+            count_cache: CountCache::new(),
             backoff: Backoff::new(),
             false_alarms: Cell::new(0),
             until_turn: Cell::new(TASKS_PER_JOB),
@@ -123,8 +123,8 @@ impl Local {
 
     /// Where it counts the jobs of this scope, if not there.
     #[inline(always)]
-    pub(crate) fn credit_of(&self, scope: *const ()) -> Option<&Credit> {
-        if self.jobs.credit.is_of(scope) { Some(&self.jobs.credit) } else { None }
+    pub(crate) fn count_cache_of(&self, scope: *const ()) -> Option<&CountCache> {
+        if self.jobs.count_cache.is_of(scope) { Some(&self.jobs.count_cache) } else { None }
     }
 
     /// Takes back the newest. For who knows that the joins are over that have pushed what is here, or that it is newer
@@ -202,21 +202,27 @@ impl Local {
         self.counters.stolen_jobs.add(1);
         // The job's waiter comes for what it divides into.
         self.with_deque(deque::Owner::share_next);
-        if job.is_framed() {
+        if job.is_stack_job() {
             self.jobs.backoff.begin(self.scheduler.remotes[victim].jobs.is_empty());
         }
-        job.is_framed()
+        job.is_stack_job()
+    }
+
+    /// Decides how long this worker spins before it sleeps.
+    #[inline]
+    pub(crate) fn backoff(&self) -> &env::Backoff {
+        &self.backoff
     }
 
     /// Takes a job that is for this worker alone.
-    pub(crate) fn next_call(&self) -> Option<Job> {
-        self.remote().calls.pop().map(|(call, _)| call)
+    pub(crate) fn next_direct_job(&self) -> Option<Job> {
+        self.remote().direct_jobs.pop().map(|(call, _)| call)
     }
 
     /// Returns whether there is such a job.
     #[inline]
-    pub(crate) fn is_called(&self) -> bool {
-        !self.remote().calls.is_empty()
+    pub(crate) fn has_direct_job(&self) -> bool {
+        !self.remote().direct_jobs.is_empty()
     }
 
     /// The worker waits for a job: gives its seat away (L5) until the guard is dropped.
@@ -288,7 +294,7 @@ impl Local {
         }
         // Mostly there is none.
         let own = if self.with_deque(|deque| deque.is_empty()) { None } else { self.pop_job() };
-        let own = own.or_else(|| self.next_call()).map(|job| (job, Origin::Here));
+        let own = own.or_else(|| self.next_direct_job()).map(|job| (job, Origin::Here));
         let Some((job, origin)) = own.or_else(|| self.scheduler.jobs.pop()) else { return false };
         self.found();
         self.run_between_tasks(job, origin);
@@ -328,11 +334,11 @@ impl Local {
         self.offer_seat();
         let mut next = Some((job, first));
         while let Some((job, origin)) = next {
-            self.jobs.credit.begin(job.scope());
+            self.jobs.count_cache.begin(job.scope());
             self.run_job(job, origin);
             next = self.next_in_run(first);
         }
-        self.jobs.credit.settle();
+        self.jobs.count_cache.settle();
         self.jobs.is_at_one.set(false);
         if self.is_aside.get() {
             self.come_back();
@@ -384,8 +390,9 @@ impl Local {
     /// The runtime goes down: what is left is run, as those who wait for it will not be let down (J2), or
     /// refused.
     pub(super) fn finish_jobs(&self) {
-        self.remote().calls.close();
-        let own = || self.next_call().or_else(|| self.pop_job()).map(|job| (job, Origin::Here));
+        self.remote().direct_jobs.close();
+        let own =
+            || self.next_direct_job().or_else(|| self.pop_job()).map(|job| (job, Origin::Here));
         let inbox = || if self.is_spare() { None } else { self.scheduler.jobs.pop() };
         while let Some((job, origin)) = own().or_else(inbox) {
             if let Some(job) = job.refuse() {

@@ -391,7 +391,7 @@ pub(crate) fn waiter_aside() -> Option<Arc<Parker>> {
 pub(crate) fn answer_call_aside() -> bool {
     let aside = ASIDE.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: (W10) as in waiter_aside().
-    let call = unsafe { aside.as_ref() }.and_then(Local::next_call);
+    let call = unsafe { aside.as_ref() }.and_then(Local::next_direct_job);
     let is_there = call.is_some();
     call.into_iter().for_each(|call| outside(|| call.run(None, Origin::Here)));
     is_there

@@ -195,7 +195,7 @@ fn f2_what_was_begun_is_not_behind_what_comes_from_outside() {
     assert!(pairs.iter().all(|(first, second)| first + 100 == *second), "{pairs:?}");
 }
 
-/// How many tasks one step takes from the inject queue.
+/// VTable many tasks one step takes from the inject queue.
 fn batch(stage: &Stage, injected: u32) -> usize {
     (0..injected).for_each(|_| drop(stage.spawn(async {})));
     let before = stage.inject_len();
@@ -496,7 +496,7 @@ fn f3_tasks_and_jobs_take_turns() {
 /// L5: while the runtime goes down, and drops what will not be run, which may wait for a task, a spare can still be had for that.
 #[test]
 fn l5_a_spare_comes_while_jobs_are_refused() {
-    use crate::scheduler::jobs::{Header, How, Job};
+    use crate::scheduler::jobs::{Header, Job, VTable};
 
     thread_local! {
         static IS_SPARE_TO_BE_HAD: Cell<Option<bool>> = const { Cell::new(None) };
@@ -512,9 +512,14 @@ fn l5_a_spare_comes_while_jobs_are_refused() {
         true
     }
 
-    static HOW: How =
-        How { run: |_, _, _| {}, refuse: |_| refuse(), is_framed: false, scope: None, loose: None };
-    static HEADER: Header = Header::new(&HOW);
+    static VTABLE: VTable = VTable {
+        run: |_, _, _| {},
+        refuse: |_| refuse(),
+        is_stack_job: false,
+        scope: None,
+        task: None,
+    };
+    static HEADER: Header = Header::new(&VTABLE);
     let stage = Stage::new(2, None, 7);
     // SAFETY: (J1) it lives for ever, and is refused once.
     let job = unsafe { Job::new(ptr::NonNull::from(&HEADER)) };
@@ -545,7 +550,7 @@ fn w1_what_comes_before_jobs_ends_a_pause_of_thieves() {
 #[test]
 fn a_run_ends_where_its_thief_has_to_hold_back() {
     let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
-    stage.in_step(1, |local| local.push_job(jobs::idle_job()));
+    stage.in_step(1, |local| local.push_job(jobs::empty_job()));
     stage.in_step(0, |local| {
         local.steal_crumb(&clock);
         assert!(local.steal_next_of(1).is_none());

@@ -8,11 +8,11 @@ use std::sync::Arc;
 struct Scope {
     count: Count,
     parker: Parker,
-    /// What each job did, for the owner to see (J2).
+    /// What each job has written, for the owner to see (J2).
     traces: [UnsafeCell<u32>; 2],
 }
 
-// SAFETY: (J2) as in a tally: the cells are the owner's, and the traces those of one job each.
+// SAFETY: (J2) as in ScopeBase: the cells are the owner's, and each trace is that of one job.
 unsafe impl Sync for Scope {}
 
 impl Scope {
@@ -31,7 +31,7 @@ impl Scope {
         }
     }
 
-    /// Waits, by looking first, or asleep from the beginning.
+    /// Waits; checks the count first, or sleeps at once.
     fn wait(&self, looks_first: bool) {
         // SAFETY: (J2) the owner's thread.
         let is_over = || unsafe { self.count.is_over() };
@@ -52,7 +52,7 @@ impl Scope {
     }
 }
 
-/// The owner spawns two jobs; one is stolen, which ends on another thread, and one it runs itself.
+/// The owner spawns two jobs. One is stolen and ends on another thread, one the owner runs itself.
 fn one_is_stolen(looks_first: bool) {
     let scope = Scope::new();
     // SAFETY: (J2) the owner's thread.
@@ -65,13 +65,14 @@ fn one_is_stolen(looks_first: bool) {
     };
     // SAFETY: (J2) as above.
     let is_last = unsafe { scope.count.done(true) };
-    assert!(!is_last, "the owner finds out by itself");
+    assert!(!is_last, "the owner finds that out by itself");
     scope.wait(looks_first);
     assert_eq!(scope.sum(), 1);
     thief.join().unwrap();
 }
 
-/// A stolen job spawns another, and both end on that thread: others come back to where they began.
+/// A stolen job spawns another one, and both end on that thread: the word returns to where it
+/// began.
 fn a_stolen_job_spawns() {
     let scope = Scope::new();
     // SAFETY: (J2) the owner's thread.
@@ -90,7 +91,8 @@ fn a_stolen_job_spawns() {
     thief.join().unwrap();
 }
 
-/// A thief counts ahead, and tells at its end what is left; the job that it spawns is stolen, too, and ends before or after.
+/// A thief counts ahead, and subtracts at its end what is left. The job that it spawns is stolen
+/// too, and ends before or after that.
 fn a_thief_counts_ahead() {
     let scope = Scope::new();
     // SAFETY: (J2) the owner's thread.

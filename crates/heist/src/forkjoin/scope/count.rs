@@ -1,7 +1,7 @@
-//! How many jobs of a scope have not ended.
+//! The number of jobs of a scope that have not ended.
 
-use super::latch::Latch;
 use crate::canary;
+use crate::forkjoin::latch::Latch;
 use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicU64, Ordering};
 use std::cell::Cell;
@@ -9,26 +9,27 @@ use std::cell::Cell;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// Counts jobs in two places: in a cell for the owner of the scope, and in a word for all others. Either may be
-/// less than nothing, as jobs end elsewhere than they were spawned; the sum of both is right. The scope, and this with
-/// it, may go as soon as that is zero (J2).
+/// Counts jobs in two places: in a cell for the owner of the scope, and in a word for all other
+/// threads. Either may be below zero, because a job may end elsewhere than it was spawned; the sum
+/// is right. The scope, and this count with it, may be gone as soon as the sum is zero (J2).
 pub(super) struct Count {
-    /// What the owner has counted. In lines that are touched by its thread alone: it counts all the time.
+    /// What the owner has counted, in cache lines that only its thread touches: it counts often.
     own: CachePadded<Own>,
-    /// What all others have counted, and [`BIAS`] until the owner has added its part. Wraps.
+    /// What all others have counted, plus [`BIAS`] until the owner has added its part. Wraps.
     others: CachePadded<AtomicU64>,
-    /// Set when `others` has come to 0.
+    /// Set when `others` has reached 0.
     latch: Latch,
 }
 
 struct Own {
     /// Wraps.
     count: Cell<u64>,
-    /// Whether it has been added to `others`: then the owner counts there, too.
+    /// Whether `count` has been added to `others`, where the owner then counts too.
     is_merged: Cell<bool>,
 }
 
-/// So far from 0 that no number of jobs reaches it: until the owner has added its part, others do not come to 0.
+/// Protocol: the offset of `others` until the owner has added its part. No number of jobs reaches
+/// it, so before that no thread brings the word to 0.
 const BIAS: u64 = 1 << 62;
 
 fn bias() -> u64 {
@@ -44,10 +45,10 @@ impl Count {
         }
     }
 
-    /// One more job, from a job that has not ended or from the owner.
+    /// Counts a job that is spawned by the owner or by a job that has not ended.
     ///
     /// # Safety
-    /// `by_owner` on the owner's thread alone.
+    /// `by_owner` only on the owner's thread.
     #[inline]
     pub(super) unsafe fn add(&self, by_owner: bool) {
         if by_owner && !self.own.is_merged.get() {
@@ -57,17 +58,18 @@ impl Count {
         }
     }
 
-    /// So many more jobs, of which some may not be spawned: then they are [ended](Self::done_all) without it.
+    /// Counts jobs that may be spawned. Those that are not are counted as
+    /// [ended](Self::done_all) later.
     pub(super) fn add_ahead(&self, jobs: u64) {
         if canary::COUNT_AHEAD_FORGOTTEN.sings() {
             return;
         }
-        // Relaxed: who spawns is counted itself, or is the owner, who has not begun to wait.
+        // Relaxed: the spawning job is counted itself, or the owner spawns and does not wait yet.
         self.others.fetch_add(jobs, Ordering::Relaxed);
     }
 
-    /// A job has ended. If that was the last, and the owner waits for the latch, it has to be [`set`](Self::set); else all
-    /// of this may be gone.
+    /// Counts a job as ended. Returns whether it was the last one and the owner waits for the
+    /// latch: then the caller must [`set`](Self::set) it. Otherwise the count may be gone.
     ///
     /// # Safety
     /// As for [`add`](Self::add).
@@ -81,14 +83,15 @@ impl Count {
         self.done_all(1)
     }
 
-    /// The same for so many at once, that others have counted.
+    /// The same for several jobs, which were counted in `others`.
     #[must_use = "the owner may wait for it"]
     pub(super) fn done_all(&self, jobs: u64) -> bool {
-        // AcqRel: pairs with itself, and with the Acquire in is_over(): what jobs did is visible to the owner.
+        // AcqRel: pairs with itself, and with the Acquire in is_over(): what jobs did is visible to
+        // the owner.
         self.others.fetch_sub(jobs, canary::COUNT_DONE_RELAXED.weakens(Ordering::AcqRel)) == jobs
     }
 
-    /// After [`done`](Self::done) has said so.
+    /// Sets the latch, after [`done`](Self::done) has returned `true`.
     pub(super) fn set(&self, unpark: impl FnOnce()) {
         self.latch.set(unpark);
     }
@@ -105,8 +108,8 @@ impl Count {
         self.others.load(Ordering::Acquire).wrapping_add(self.own.count.get()) == bias()
     }
 
-    /// The owner adds its part. From now on the last job to end has the [`latch`](Self::latch) set; if there is none, it
-    /// is set.
+    /// Adds the owner's part. From now on the last job to end sets the [`latch`](Self::latch); if
+    /// all have ended, this sets it.
     ///
     /// # Safety
     /// On the owner's thread.

@@ -1,13 +1,14 @@
-//! What a scope knows of its jobs, and how its owner waits for them.
+//! The part that all kinds of scopes share: the count of their jobs, and how their owner waits.
 
 use super::count::Count;
-use super::deque_view;
-use super::outside::{submit, submit_elsewhere};
-use super::wait::{put_aside, wait_until};
-use super::waiter::Waiter;
 use crate::env::{quietly, resume_without};
+use crate::forkjoin::deque_view;
+use crate::forkjoin::outside::{submit, submit_elsewhere};
+use crate::forkjoin::wait::{try_requeue, wait_until};
+use crate::forkjoin::waiter::Waiter;
 use crate::runtime::{Handle, RuntimeFlavor};
 use crate::scheduler::{Job, Local, OfScope, Origin};
+use crate::tuning::COUNTER_BLOCK;
 use heist_deque::deque::Mark;
 use heist_sync::{AtomicBool, Ordering};
 use std::any::Any;
@@ -16,15 +17,13 @@ use std::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// So many jobs a worker counts at once. Guessed: so few that the count does not run over, and so many that it does not matter.
-const AHEAD: u64 = 256;
-
-/// What a scope knows of its jobs. It lies in the frame of the scope's owner: whoever has ended the last job
-/// touches it no more (J2).
-pub(super) struct Tally {
+/// A scope without its kind. It lies in the frame of the scope's owner, so the thread that has
+/// ended the last job must not touch it afterwards (J2).
+pub(super) struct ScopeBase {
     handle: Handle,
-    /// The worker that opened the scope, and how deep its deque was; null if it was another thread.
+    /// The worker that opened the scope; null if the thread is not a worker.
     owner: *const Local,
+    /// Where the owner's deque ended when the scope was opened.
     mark: Option<Mark>,
     count: Count,
     waiter: Waiter,
@@ -32,17 +31,18 @@ pub(super) struct Tally {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: (J2) the count is told who is the owner, whose worker is compared with and never looked at; all
-// else is Sync.
-unsafe impl Sync for Tally {}
-// SAFETY: (type) it is lent to jobs, never given away.
-unsafe impl Send for Tally {}
+// SAFETY: (J2) the count is told whether the owner counts; the pointer to the owner's worker is
+// only compared; everything else is Sync.
+unsafe impl Sync for ScopeBase {}
+// SAFETY: (type) it is lent to jobs and never moved to another thread.
+unsafe impl Send for ScopeBase {}
 
-impl Tally {
-    /// For a scope that the calling thread opens, with jobs on this runtime. `local` is its worker there.
+impl ScopeBase {
+    /// For a scope that the calling thread opens, with jobs on this runtime. `local` is the
+    /// thread's worker there.
     pub(super) fn new(handle: Handle, local: Option<&Local>) -> Self {
         let waiter = local.map_or_else(Waiter::here, Waiter::of);
-        Tally {
+        ScopeBase {
             handle,
             owner: local.map_or(ptr::null(), ptr::from_ref),
             mark: local.map(deque_view::mark),
@@ -53,18 +53,19 @@ impl Tally {
         }
     }
 
-    /// Whether the calling thread, whose worker this is, has opened the scope. One that is no worker's may
-    /// have, and counts as others do.
+    /// Whether the worker of the calling thread has opened the scope. A thread without a worker
+    /// counts like other threads, even if it has opened the scope.
     #[inline(always)]
     fn is_owner(&self, local: Option<&Local>) -> bool {
         local.is_some_and(|local| ptr::eq(local, self.owner))
     }
 
-    /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of this worker, which it is made for, if it is
-    /// one of the scope's runtime, or to the inbox.
+    /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of `local` if that
+    /// is a worker of the scope's runtime, otherwise to the inbox. `job` gets the worker for whose
+    /// deque the job is.
     ///
     /// # Safety
-    /// Like [`Job::new`]; the scope may be used until it was run.
+    /// Like [`Job::new`]; the scope may be used until the job has been run.
     #[inline]
     pub(super) unsafe fn spawn(
         &self,
@@ -82,68 +83,70 @@ impl Tally {
     #[inline]
     fn add(&self, local: Option<&Local>) {
         let is_owner = self.is_owner(local);
-        match local.and_then(|local| local.credit_of(self.address())) {
-            Some(credit) if !is_owner => {
-                if !credit.take() {
-                    self.count.add_ahead(AHEAD);
-                    credit.put(AHEAD - 1);
+        match local.and_then(|local| local.count_cache_of(self.address())) {
+            Some(cache) if !is_owner => {
+                if !cache.take() {
+                    self.count.add_ahead(COUNTER_BLOCK);
+                    cache.put(COUNTER_BLOCK - 1);
                 }
             }
-            // SAFETY: (J2) on the owner's thread, if it says so.
+            // SAFETY: (J2) `is_owner` only on the owner's thread.
             _ => unsafe { self.count.add(is_owner) },
         }
     }
 
-    /// Spawns a job for each worker, that `call` makes of its number and how many there are.
+    /// Sends a direct job to each worker. `job` makes it from the worker's number and the number of
+    /// workers.
     ///
     /// # Safety
     /// Like [`spawn`](Self::spawn).
-    pub(super) unsafe fn spawn_calls(&self, call: impl Fn(usize, usize) -> Job) {
+    pub(super) unsafe fn spawn_direct_jobs(&self, job: impl Fn(usize, usize) -> Job) {
         let (scheduler, workers) = (self.handle.scheduler(), self.handle.num_workers());
         let has_threads = self.handle.runtime_flavor() == RuntimeFlavor::MultiThread;
         for index in 0..workers {
-            // SAFETY: (J2) as others count, whoever this is.
+            // SAFETY: (J2) any thread may count like one that is not the owner.
             unsafe { self.count.add(false) };
-            let call = call(index, workers);
-            let called = if has_threads { scheduler.call_worker(index, call) } else { Err(call) };
-            if let Err(call) = called {
-                submit_elsewhere(&self.handle, call);
+            let job = job(index, workers);
+            let sent = if has_threads { scheduler.send_direct_job(index, job) } else { Err(job) };
+            if let Err(job) = sent {
+                submit_elsewhere(&self.handle, job);
             }
         }
     }
 
-    /// A job has ended, on this worker. The scope may be gone afterwards.
+    /// Counts a job as ended, on this worker. The scope may be gone afterwards.
     #[inline]
     pub(super) fn done(&self, local: Option<&Local>) {
         let is_owner = self.is_owner(local);
-        match local.and_then(|local| local.credit_of(self.address())) {
-            Some(credit) if !is_owner => credit.put(1),
-            // SAFETY: (J2) on the owner's thread, if it says so.
+        match local.and_then(|local| local.count_cache_of(self.address())) {
+            Some(cache) if !is_owner => cache.put(1),
+            // SAFETY: (J2) `is_owner` only on the owner's thread.
             _ if unsafe { self.count.done(is_owner) } => self.end(),
             _ => {}
         }
     }
 
-    /// So many jobs of the scope at this address have ended. It may be gone afterwards.
+    /// Counts jobs of the scope at this address as ended. The scope may be gone afterwards.
     ///
     /// # Safety
-    /// They were counted there, and have not been.
-    unsafe fn settle(tally: *const (), jobs: u64) {
-        // SAFETY: (J2) the scope is not left before they have.
-        let tally = unsafe { &*tally.cast::<Tally>() };
-        if tally.count.done_all(jobs) {
-            tally.end();
+    /// The jobs were counted there, and not yet as ended.
+    unsafe fn settle(scope: *const (), jobs: u64) {
+        // SAFETY: (J2) the scope is not left before the jobs are counted as ended.
+        let base = unsafe { &*scope.cast::<ScopeBase>() };
+        if base.count.done_all(jobs) {
+            base.end();
         }
     }
 
-    /// That was the last.
+    /// The last job has ended.
     #[cold]
     fn end(&self) {
         let waiter = self.waiter.clone();
         self.count.set(|| waiter.unpark());
     }
 
-    /// Waits until all jobs have ended, on the thread that opened the scope. `local` is its worker.
+    /// Waits until all jobs have ended, on the thread that opened the scope. `local` is the
+    /// thread's worker.
     pub(super) fn wait(&self, local: Option<&Local>) {
         let Some(local) = local else {
             // SAFETY: (J2) the thread that opened the scope.
@@ -162,18 +165,19 @@ impl Tally {
         wait_until(local, is_over, fall_asleep, help);
     }
 
-    /// Runs the scope's jobs that lie at the end of its owner's deque, one after another: as long as there is one it is not over,
-    /// and nobody need look at what others have counted, who count all the time. Another job that has come since the
-    /// scope was opened goes to others; where it cannot, it is left to the caller.
+    /// Runs the scope's jobs at the end of its owner's deque, one after another. While there are
+    /// any, the scope is not over, so this does not read the count, whose cache line other threads
+    /// write. Requeues other jobs that were pushed since the scope was opened; returns such a job
+    /// if it cannot.
     fn run_newer(&self, local: &Local) -> Option<(Job, Origin)> {
         let mut has_run = false;
-        // A call comes first; see wait_until().
-        while !(has_run && local.is_called()) {
-            // What lies deeper is none of the scope's (J3).
+        // A direct job comes first; see wait_until().
+        while !(has_run && local.has_direct_job()) {
+            // Jobs below the mark do not belong to the scope (J3).
             let job = self.mark.and_then(|mark| deque_view::pop_since(local, mark))?;
             if self.is_own(&job) {
                 if local.is_fixed() {
-                    // It may have searched meanwhile.
+                    // It may be searching: a step of its ordinary work may have ended so.
                     local.go_on();
                 }
                 local.run_job(job, Origin::Here);
@@ -182,47 +186,49 @@ impl Tally {
             }
             // SAFETY: (J2) the owner's thread.
             if has_run && unsafe { self.count.is_over() } {
-                // It is no longer waited for.
+                // The wait is over, so the job stays for later.
                 local.push_job(job);
                 break;
             }
-            if let Some(found) = put_aside(local, job, Origin::Here) {
-                return Some(found);
+            if let Err(kept) = try_requeue(local, job, Origin::Here) {
+                return Some(kept);
             }
         }
         None
     }
 
-    /// One of its jobs that nobody may come for; see [`wait_until`].
+    /// Takes one of the scope's jobs from the inbox, if perhaps no other worker does; see
+    /// [`wait_until`].
     fn take_left_job(&self, is_last_look: bool) -> Option<(Job, Origin)> {
         self.handle.scheduler().take_left_job(is_last_look, |job| self.is_own(job))
     }
 
     fn is_own(&self, job: &Job) -> bool {
-        job.scope().is_some_and(|scope| scope.tally == self.address())
+        job.scope().is_some_and(|scope| scope.address == self.address())
     }
 
-    /// What its jobs tell of it.
+    /// What the scheduler knows of the scope.
     pub(super) fn of_scope(&self) -> Option<OfScope> {
         let waiter = self.waiter.parker().map(NonNull::from);
-        Some(OfScope { tally: self.address(), waiter, settle: Self::settle })
+        Some(OfScope { address: self.address(), waiter, settle: Self::settle })
     }
 
     fn address(&self) -> *const () {
         ptr::from_ref(self).cast()
     }
 
-    /// No more jobs are begun.
+    /// Has jobs dropped that have not begun.
     pub(super) fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
-        // Relaxed: a request; a job that does not see it is one that has begun.
+        // Relaxed: a request. A job that does not see it counts as begun.
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// Calls what a job has to do, unless the scope was cancelled. The first panic is kept (J4).
+    /// Calls the closure of a job, or drops it if the scope was cancelled. Keeps the first panic
+    /// (J4).
     #[inline]
     pub(super) fn call(&self, f: impl FnOnce()) {
         let call = panic::AssertUnwindSafe(|| if self.is_cancelled() { drop(f) } else { f() });
@@ -231,13 +237,13 @@ impl Tally {
                 first @ None => first.replace(panic),
                 Some(_) => Some(panic),
             };
-            // Its drop may panic once more, and nothing may keep the job from being counted (J2).
+            // The drop of a panic may panic, and the job must be counted as ended (J2).
             quietly(|| drop(later));
         }
     }
 
-    /// After all jobs have ended: what the scope's closure has returned, or the first panic, its own
-    /// first (J4).
+    /// Returns the result of the scope's closure after all jobs have ended. Resumes the closure's
+    /// panic or, if it has none, the first one of a job (J4).
     pub(super) fn conclude<R>(&self, outcome: thread::Result<R>) -> R {
         let panicked = self.lock_panic().take();
         match (outcome, panicked) {
