@@ -2,12 +2,12 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `worker` | a thread's queues and its non-blocking `step` |
+//! | `run_loop` | what a worker does next |
+//! | `worker` | a thread's queues, its search and its hold on a seat |
 //! | `seats` | the right to run, and where a worker sleeps |
 //! | `spares` | workers that sit where others cannot |
 //! | `remotes` | what others see of a worker |
 //! | `slot` | a place for the task woken last |
-//! | `steal` | looking at the others |
 //! | `sysmon` | the thread that finds out who is stuck |
 //! | `inject` | the shared queue |
 //! | `jobs` | jobs, and the queue for those from outside |
@@ -37,11 +37,11 @@ mod pinned;
 mod producer;
 mod refused;
 mod remotes;
+mod run_loop;
 mod seats;
 mod shared;
 mod slot;
 mod spares;
-mod steal;
 mod sysmon;
 #[cfg(test)]
 mod testing;
@@ -56,10 +56,11 @@ pub(crate) use idle::MAX_WORKERS;
 pub(crate) use jobs::{Header, Job, OfScope, Origin, VTable, empty_job};
 pub use metrics::WorkerState;
 pub(crate) use refused::one_after_the_other;
+pub(crate) use run_loop::Step;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler, Staffing};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
-    Aside, Driven, Local, Step, Worker, answer_call_aside, deque_here, here, outside, step_aside,
-    try_submit, waiter_aside, with_here, with_here_or_aside, worker_index,
+    Aside, Driven, Worker, Worker as Local, answer_call_aside, deque_here, here, outside,
+    step_aside, try_submit, waiter_aside, with_here, with_here_or_aside, worker_index,
 };

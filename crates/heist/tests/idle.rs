@@ -96,8 +96,10 @@ fn i5_threads_that_have_ended_leave_no_stacks() {
 fn i6_no_lock_is_taken_on_the_way_to_a_task() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let files = [
+        "heist/src/scheduler/run_loop.rs",
         "heist/src/scheduler/worker.rs",
-        "heist/src/scheduler/steal.rs",
+        "heist/src/scheduler/worker/queues.rs",
+        "heist/src/scheduler/worker/search.rs",
         "heist/src/scheduler/slot.rs",
         "heist/src/scheduler/idle.rs",
         "heist/src/scheduler/pace.rs",

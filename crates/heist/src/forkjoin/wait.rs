@@ -110,7 +110,7 @@ fn wait_at_work(
             Some(_) if local.backoff().pause(&is_over) => {}
             Some(_) => {
                 fall_asleep();
-                local.idle(&is_over);
+                local.park(&is_over);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! threads wait for them, is specified in `../forkjoin/README.md`.
 
 use super::shared::Shared;
-use super::worker::{Local, Settle};
+use super::worker::{Settle, Worker};
 use crate::env::Parker;
 use heist_deque::Steal;
 use heist_sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
@@ -27,7 +27,7 @@ pub(crate) struct VTable {
     pub(crate) task: Option<unsafe fn(NonNull<Header>) -> Option<u64>>,
     /// Runs the job, on this worker if there is one, and never unwinds. The job must not be touched
     /// afterwards.
-    pub(crate) run: unsafe fn(NonNull<Header>, Option<&Local>, Origin),
+    pub(crate) run: unsafe fn(NonNull<Header>, Option<&Worker>, Origin),
     /// Cancels the job because the runtime shuts down. Returns `false` if it must run nevertheless.
     pub(crate) refuse: unsafe fn(NonNull<Header>) -> bool,
 }
@@ -84,7 +84,7 @@ impl Job {
     }
 
     /// Runs the job on the calling thread, which has this worker.
-    pub(crate) fn run(self, worker: Option<&Local>, origin: Origin) {
+    pub(crate) fn run(self, worker: Option<&Worker>, origin: Origin) {
         let vtable = self.vtable();
         // SAFETY: (J1) alive until it has been run, which this right is for.
         unsafe { (vtable.run)(self.0, worker, origin) };

@@ -9,7 +9,7 @@ pub(super) use lane::Lane;
 use super::inject::Closed;
 use super::refused::is_dropping;
 use super::shared::{Runnable, Scheduler, Shared};
-use super::worker::{self, Local};
+use super::worker::{self, Worker};
 use std::sync::atomic::Ordering;
 
 impl Scheduler {
@@ -25,8 +25,9 @@ impl Scheduler {
 
     /// A pinned task from a spawn, for this worker.
     pub(crate) fn submit_pinned_to(&self, worker: usize, task: Runnable) {
-        let is_here = |local: &Local| local.index() == worker;
-        if let Err(task) = worker::with_worker(self.address(), task, is_here, Local::spawn_pinned) {
+        let is_here = |here: &Worker| here.index() == worker;
+        if let Err(task) = worker::with_worker(self.address(), task, is_here, Worker::spawn_pinned)
+        {
             self.spawn_in(worker, task);
         }
     }
@@ -34,7 +35,7 @@ impl Scheduler {
     /// On a base worker of this scheduler a new task goes to its own queue; else it comes back. A
     /// spare worker may be gone before the task is.
     pub(super) fn try_pin(&self, task: Runnable) -> Result<(), Runnable> {
-        worker::with_worker(self.address(), task, |local| !local.is_spare(), Local::spawn_pinned)
+        worker::with_worker(self.address(), task, |here| !here.is_spare(), Worker::spawn_pinned)
     }
 
     /// To the inbox of a worker whose thread this is not.
@@ -79,6 +80,6 @@ impl Shared {
     /// On this worker's thread a task that was woken, or aborted, goes to its own queue; else it
     /// comes back.
     pub(super) fn try_keep(&self, worker: usize, task: Runnable) -> Result<(), Runnable> {
-        worker::with_worker(self, task, |local| local.index() == worker, Local::wake_pinned)
+        worker::with_worker(self, task, |here| here.index() == worker, Worker::wake_pinned)
     }
 }

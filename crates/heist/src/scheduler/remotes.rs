@@ -19,17 +19,17 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The owner's ends of a worker's queues.
-pub(super) struct Queues {
+pub(super) struct Ends {
     pub(super) ring: ring::Owner<Runnable>,
     pub(super) jobs: deque::Owner<Job>,
 }
 
-impl Queues {
+impl Ends {
     pub(super) fn new() -> Self {
         let jobs = deque::Owner::new();
         // Somebody may be asleep by now.
         jobs.ring();
-        Queues { ring: ring::Owner::new(), jobs }
+        Ends { ring: ring::Owner::new(), jobs }
     }
 }
 
@@ -142,14 +142,14 @@ const MAX_SPARES: usize = 1024;
 
 impl Remotes {
     /// Of base workers with these queues.
-    pub(super) fn new(queues: &[Queues], config: &Config, barrier: Barrier) -> Self {
+    pub(super) fn new(ends: &[Ends], config: &Config, barrier: Barrier) -> Self {
         let spares = if config.staffing.lends_seats() {
             config.blocking.limits.threads.min(MAX_SPARES)
         } else {
             0
         };
-        let remote = |queues| CachePadded::new(Remote::new(queues, config, barrier, false));
-        let base = queues.iter().map(remote);
+        let remote = |ends| CachePadded::new(Remote::new(ends, config, barrier, false));
+        let base = ends.iter().map(remote);
         Remotes {
             base: base.collect(),
             spares: (0..spares).map(|_| OnceLock::new()).collect(),
@@ -159,8 +159,8 @@ impl Remotes {
     }
 
     /// Adds what others see of a spare worker that there was not before.
-    pub(super) fn add_spare(&self, spare: usize, queues: &Queues, config: &Config) {
-        let remote = Box::new(Remote::new(queues, config, self.barrier, true));
+    pub(super) fn add_spare(&self, spare: usize, ends: &Ends, config: &Config) {
+        let remote = Box::new(Remote::new(ends, config, self.barrier, true));
         let is_new = self.spares[spare].set(remote).is_ok();
         debug_assert!(is_new, "a spare worker is made once");
     }
@@ -226,10 +226,10 @@ impl Remotes {
 }
 
 impl Remote {
-    fn new(queues: &Queues, config: &Config, barrier: Barrier, is_spare: bool) -> Self {
+    fn new(ends: &Ends, config: &Config, barrier: Barrier, is_spare: bool) -> Self {
         Remote {
-            stealer: queues.ring.stealer(),
-            jobs: queues.jobs.stealer(),
+            stealer: ends.ring.stealer(),
+            jobs: ends.jobs.stealer(),
             own: CachePadded::new(Own {
                 lifo: Slot::new(barrier),
                 tick: AtomicU32::new(1),

@@ -7,7 +7,7 @@ use super::inject::{Closed, Inject};
 use super::jobs::Inbox;
 use super::producer::producer;
 use super::refused::{Leftovers, one_after_the_other};
-use super::remotes::{Queues, Remotes};
+use super::remotes::{Ends, Remotes};
 use super::seats::Seat;
 use super::spares::{NoSpares, Spares};
 use super::sysmon::Alarm;
@@ -187,7 +187,7 @@ impl Deref for Scheduler {
 impl Scheduler {
     /// A scheduler, and its workers, each to be run by a thread.
     pub(crate) fn new(config: Config) -> (Scheduler, Vec<Worker>) {
-        let queues: Vec<Queues> = (0..config.workers).map(|_| Queues::new()).collect();
+        let ends: Vec<Ends> = (0..config.workers).map(|_| Ends::new()).collect();
         let barrier = Barrier::detect();
         let parker = |seat: usize| match &config.reactors {
             Some(reactors) => Arc::clone(reactors[seat].parker()),
@@ -199,7 +199,7 @@ impl Scheduler {
         let watches = config.stall.threshold.is_some() || config.reactors.is_some();
         let shared = Arc::new_cyclic(|me| Shared {
             me: Weak::clone(me),
-            remotes: Remotes::new(&queues, &config, barrier),
+            remotes: Remotes::new(&ends, &config, barrier),
             seats,
             inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
             jobs: Inbox::new(),
@@ -222,10 +222,10 @@ impl Scheduler {
             config,
         });
         let scheduler = Scheduler::of(shared, ANY);
-        let workers = queues
+        let workers = ends
             .into_iter()
             .enumerate()
-            .map(|(index, queues)| Worker::new(scheduler.clone(), index, queues))
+            .map(|(index, ends)| Worker::new(scheduler.clone(), index, ends))
             .collect();
         (scheduler, workers)
     }

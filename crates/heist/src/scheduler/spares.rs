@@ -3,7 +3,7 @@
 //! A spare runs on a blocking thread. Its number, ring and slot outlast it, for the next one: a
 //! thief may look at them at any time.
 
-use super::remotes::Queues;
+use super::remotes::Ends;
 use super::shared::{Scheduler, Shared};
 use super::worker::{self, Worker};
 use crate::env::log::{self, NoSpare};
@@ -138,9 +138,9 @@ impl State {
 }
 
 fn new_spare(scheduler: &Scheduler, number: usize) -> Worker {
-    let queues = Queues::new();
-    scheduler.remotes.add_spare(number, &queues, &scheduler.config);
-    Worker::new(scheduler.clone(), scheduler.remotes.seats() + number, queues)
+    let ends = Ends::new();
+    scheduler.remotes.add_spare(number, &ends, &scheduler.config);
+    Worker::new(scheduler.clone(), scheduler.remotes.seats() + number, ends)
 }
 
 impl Scheduler {
@@ -150,7 +150,7 @@ impl Scheduler {
         let Some((number, worker)) = self.spares.take(self) else {
             return self.not_staffed(seat, &NoSpare::SparesBusy(self.remotes.most_spares()));
         };
-        worker.stand_in(seat);
+        worker.run_on(seat);
         self.spares.put_back(self, number, worker);
         if self.seats.iter().any(|seat| seat.is_unstaffed()) {
             // Now there is one for it.

@@ -1,4 +1,4 @@
-//! Who is woken, called or let through for what has come.
+//! Which worker is woken or called for what has come.
 
 use super::blocking::NoThread;
 use super::seats::Borrowed;
@@ -8,13 +8,18 @@ use crate::canary;
 use crate::env::log::NoSpare;
 
 impl Shared {
-    /// Something was made runnable where others can take it.
+    /// Something was made runnable where others can take it, by a thread that has no seat.
     #[inline]
     pub(super) fn notify(&self) {
+        // Any seat will do: see notify_from().
         self.notify_from(0);
     }
 
     /// The same, by the worker on this seat.
+    ///
+    /// If nobody is free, the seat only saves a look at the others: relieve() does something only if
+    /// all seats leave their tasks, so one that does not settles it. A worker's own seat is in its
+    /// cache.
     #[inline]
     pub(super) fn notify_from(&self, seat: usize) {
         if self.idle.is_anybody_free() {

@@ -1,261 +1,207 @@
-//! A worker: one thread's queues, and what it does next.
+//! A worker: one thread's queues, and its right to run what is in them.
+//!
+//! What a worker does next is decided in [`run_loop`](super::run_loop). A worker consists of four
+//! parts. Each is a small state machine with private fields:
+//!
+//! | part | what it keeps | file |
+//! |---|---|---|
+//! | queues | the ring, the pinned queue, whose turn it is | `queues.rs` |
+//! | search | whether the worker searches, whom it steals from, how long it waits awake | `search.rs` |
+//! | seat | the tick that others watch, whether it has stepped aside | `seat.rs` |
+//! | jobs | the deque and the memory of jobs, when it is a job's turn | `jobs.rs` |
+//!
+//! What other threads see of a worker (slot, tick, inboxes, the thieves' ends of its queues) is its
+//! [`Remote`]. `park.rs` puts a worker to sleep, `poll.rs` polls a task and records that, `drive.rs`
+//! runs a worker that has no thread of its own.
 
 mod count_cache;
 mod drive;
-mod here;
 mod jobs;
-mod pinned;
-mod rest;
-mod seated;
-mod watched;
+mod park;
+mod poll;
+mod queues;
+mod search;
+mod seat;
 
-use super::pace::{LIFO_STREAK, Pace};
+use super::pace::Pace;
 use super::producer::producer;
 use super::refused::one_after_the_other;
-use super::remotes::{Queues, Remote};
+use super::remotes::{Ends, Remote};
+use super::seats;
 use super::shared::{Runnable, Scheduler, Shared};
-use super::steal::{Found, Search};
 use crate::canary;
-use crate::env::{Backoff, Clock, this_thread};
+use crate::env::{Clock, this_thread};
 use crate::metrics::{OnThread, WorkerCounters};
 use crate::reactor::Sits;
-use crate::task::{Notified, Ran, TaskList};
-use crate::trace::{self, EventKind, PollSource, Scribe};
+use crate::task::TaskList;
+use crate::trace::{self, EventKind, Scribe};
 pub(crate) use count_cache::Settle;
 pub(crate) use drive::Driven;
-use heist_deque::ring::{self, Full};
-pub(crate) use here::{deque_here, here, with_here};
+use heist_deque::deque;
 use jobs::Jobs;
-use pinned::Pinned;
-#[cfg(all(test, not(loom)))]
-use rest::Lying;
-pub(crate) use seated::{
+use poll::{Watcher, watcher};
+use queues::Queues;
+pub(super) use search::Found;
+use search::Search;
+use seat::Seating;
+pub(crate) use seat::{
     Aside, answer_call_aside, outside, step_aside, waiter_aside, with_here_or_aside,
 };
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
-use watched::{Watch, watch};
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// A tick takes at most so many from the inject queue (W4).
-const TICK_BATCH: usize = 32;
-
-/// The memory of a task is asked for when there are so many before it. Guessed.
-const TASKS_AHEAD: u32 = 2;
-
-/// A worker, before it has a thread.
+/// A worker. Only the thread that runs it touches this (W10); tasks on that thread reach it through
+/// a thread-local, to spawn and to wake. Nothing that borrows a part calls code of others.
 pub(crate) struct Worker {
-    local: Local,
+    pub(super) me: Me,
+    pub(super) queues: Queues,
+    pub(super) search: Search,
+    pub(super) seat: Seating,
+    pub(super) jobs: Jobs,
 }
 
-/// What a worker's thread keeps to itself. Tasks that it runs reach it through a thread-local, to
-/// spawn and to wake; nothing that borrows it runs code of others.
-pub(crate) struct Local {
-    scheduler: Scheduler,
-    /// The same, for tasks that are pinned to this worker.
-    pinned: Scheduler,
-    /// Which worker it is: whose queues are its own.
-    index: usize,
-    /// Where it sits, or sat last: what lets it run.
+/// Who a worker is and where it sits. Its parts get this with each call.
+pub(super) struct Me {
+    pub(super) scheduler: Scheduler,
+    /// The scheduler of the tasks that are pinned to this worker.
+    pub(super) pinned: Scheduler,
+    /// Its number among all workers, spares included.
+    pub(super) index: usize,
+    /// The seat that it holds, or held last.
     seat: Cell<usize>,
-    /// The number of the thread that it is on, or was; none is 0.
+    /// The number of the thread that runs it, or ran it last; 0 if none did.
     thread: Cell<u64>,
-    /// Changes with each step; what others see of it is in its remote.
-    tick: Cell<u32>,
-    /// After so many more ticks it looks at its reactor.
-    until_turn: Cell<u32>,
-    /// How long it waits awake before it parks.
-    backoff: Backoff,
-    /// Whether it counts as searching, if it is not away. Its tick is odd then.
-    is_searching: Cell<bool>,
-    /// Whether it has stepped aside in the poll that is going on.
-    is_aside: Cell<bool>,
-    core: RefCell<Core>,
-    jobs: Jobs,
-    counters: Arc<WorkerCounters>,
-    /// Who writes down what it does, if anybody does.
-    scribe: Option<Arc<Scribe>>,
-    watch: Watch,
-}
-
-struct Core {
-    ring: ring::Owner<Runnable>,
-    pace: Pace,
-    lifo_streak: u32,
-    search: Search,
-    pinned: Pinned,
-}
-
-/// What one step did.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// It ran a task.
-    Ran,
-    /// There was nothing to run.
-    Idle,
-    /// It has lost its seat: there is nothing that it may run.
-    Unseated,
-    /// The runtime is going down.
-    Down,
-}
-
-/// Hands a new task to the worker of this thread, if it is one of the scheduler's that is at
-/// `scheduler`; else gives it back. If the runtime goes down it is cancelled, perhaps at once.
-#[inline]
-pub(crate) fn try_spawn(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
-    with_worker(scheduler, task, |local| !local.keeps_all(), Local::spawn)
-}
-
-/// The same where all tasks are pinned.
-#[inline]
-pub(crate) fn try_submit(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
-    try_spawn(scheduler, task).or_else(|task| {
-        with_worker(scheduler, task, |local| local.keeps_all(), Local::spawn_pinned)
-    })
-}
-
-/// The same for a task that was woken.
-#[inline]
-pub(super) fn try_wake(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
-    with_worker(scheduler, task, |_| true, Local::wake)
-}
-
-/// Hands `task` to the worker of this thread by `hand_over`, if it is one of `scheduler`'s and
-/// `fits`; else gives it back.
-#[inline(always)]
-pub(super) fn with_worker(
-    scheduler: *const Shared,
-    task: Runnable,
-    fits: impl FnOnce(&Local) -> bool,
-    hand_over: impl FnOnce(&Local, Runnable),
-) -> Result<(), Runnable> {
-    with_here(|local| match local {
-        Some(local) if ptr::eq(local.scheduler.address(), scheduler) && fits(local) => {
-            hand_over(local, task);
-            Ok(())
-        }
-        _ => Err(task),
-    })
-}
-
-/// The number of the seat that this thread's worker sits on, if it is one and does.
-pub(crate) fn worker_index() -> Option<usize> {
-    with_here(|local| local.and_then(Local::seat_held))
+    pub(super) counters: Arc<WorkerCounters>,
+    /// The record of what it does, if there is one.
+    pub(super) scribe: Option<Arc<Scribe>>,
+    /// What looks at each of its polls, if anything does.
+    watcher: Watcher,
 }
 
 impl Worker {
-    pub(super) fn new(scheduler: Scheduler, index: usize, queues: Queues) -> Self {
-        let search = Search::new(index as u64 + 1);
+    pub(super) fn new(scheduler: Scheduler, index: usize, ends: Ends) -> Self {
         let counters = Arc::clone(&scheduler.remotes[index].counters);
         let scribe = scheduler.remotes[index].scribe.clone();
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
-        let core = Core { ring: queues.ring, pace, lifo_streak: 0, search, pinned: Pinned::new() };
-        let pinned = scheduler.pinned_to(index);
         Worker {
-            local: Local {
+            queues: Queues::new(ends.ring, pace),
+            search: Search::new(index as u64 + 1),
+            seat: Seating::new(),
+            jobs: Jobs::new(ends.jobs),
+            me: Me {
+                pinned: scheduler.pinned_to(index),
                 scheduler,
-                pinned,
                 index,
                 seat: Cell::new(index),
                 thread: Cell::new(0),
-                tick: Cell::new(1),
-                until_turn: Cell::new(0),
-                backoff: Backoff::default(),
-                is_searching: Cell::new(false),
-                is_aside: Cell::new(false),
-                core: RefCell::new(core),
-                jobs: Jobs::new(queues.jobs),
-                watch: watch(scribe.as_ref(), &counters),
-                scribe,
+                watcher: watcher(scribe.as_ref(), &counters),
                 counters,
+                scribe,
             },
         }
     }
 
-    /// Steps until the runtime goes down; calls `begin` before, and `end` after that.
-    pub(crate) fn run(self, begin: impl FnOnce(), end: impl FnOnce()) {
-        let local = &self.local;
-        let entered = Entered::new(local);
-        begin();
-        while local.work() == Step::Unseated && local.come_home() {}
-        local.finish_jobs();
-        local.finish_jobs_of_others();
-        end();
-        local.rest();
-        // What tasks do when they are dropped below finds no worker here, and a closed runtime.
-        drop(entered);
-        local.scheduler.wake_all();
-    }
-
-    /// Makes the worker that of this thread, to its end. What comes to it is run while the thread waits for a job,
-    /// or yields to one.
+    /// Makes the worker that of this thread, until the thread ends. What comes to it is run while
+    /// the thread waits for a job, or yields to one.
     pub(crate) fn stay_here(self) {
-        // The thread may use it as long as it lives, and there is no moment when it could be freed.
-        let local = &Box::leak(Box::new(self)).local;
-        std::mem::forget(Entered::new(local));
-        local.next_tick();
+        // The thread may use the worker as long as the thread lives, so it can never be freed.
+        let worker: &'static Worker = Box::leak(Box::new(self));
+        std::mem::forget(Entered::new(worker));
+        worker.next_tick();
+    }
+
+    /// The worker's index among all, spares included.
+    #[inline]
+    pub(crate) fn index(&self) -> usize {
+        self.me.index
+    }
+
+    #[inline]
+    pub(crate) fn scheduler(&self) -> &Scheduler {
+        &self.me.scheduler
+    }
+
+    /// Whether it is one of this scheduler's.
+    #[inline]
+    pub(crate) fn is_of(&self, scheduler: &Scheduler) -> bool {
+        ptr::eq(self.me.scheduler.address(), scheduler.address())
+    }
+
+    /// Whether another worker takes the seat of one that waits.
+    #[inline]
+    pub(crate) fn lends_seats(&self) -> bool {
+        self.me.scheduler.config.staffing.lends_seats()
+    }
+
+    /// Whether a worker that waits for a job does other work meanwhile.
+    #[inline]
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.me.scheduler.config.staffing.is_fixed()
+    }
+
+    /// Whether all that is spawned here is pinned here.
+    #[inline]
+    fn is_per_core(&self) -> bool {
+        self.me.scheduler.config.staffing.is_per_core()
+    }
+
+    pub(in crate::scheduler) fn is_spare(&self) -> bool {
+        self.me.is_spare()
+    }
+
+    /// Returns whether there is something that only this worker can run, or a task in its slot.
+    #[inline]
+    fn has_own(&self) -> bool {
+        let remote = self.me.remote();
+        remote.has_own() || remote.own.lifo.has_task()
     }
 }
 
-/// Cancels what is left in its queues, on this thread; also if it never ran.
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.clear();
-        if !self.local.is_spare() {
-            self.local.scheduler.one_has_ended();
+impl Me {
+    pub(super) fn remote(&self) -> &Remote {
+        &self.scheduler.remotes[self.index]
+    }
+
+    /// The number of the seat that it holds, or held last.
+    #[inline]
+    pub(super) fn seat_index(&self) -> usize {
+        self.seat.get()
+    }
+
+    #[inline]
+    fn seat(&self) -> &seats::Seat {
+        &self.scheduler.seats[self.seat.get()]
+    }
+
+    /// The worker as the seats know it.
+    #[inline]
+    fn number(&self) -> u32 {
+        self.index as u32
+    }
+
+    fn is_spare(&self) -> bool {
+        self.index >= self.scheduler.remotes.seats()
+    }
+
+    /// Something was made runnable where others can take it.
+    #[inline]
+    fn notify(&self) {
+        self.scheduler.notify_from(self.seat.get());
+    }
+
+    /// Records what is rare.
+    #[inline]
+    fn record(&self, kind: impl FnOnce() -> EventKind) {
+        if let Some(scribe) = &self.scribe {
+            scribe.record(kind());
         }
     }
-}
 
-impl Worker {
-    /// When the runtime goes down, and its thread has done with it.
-    pub(super) fn clear(&self) {
-        let mut drain = || one_after_the_other(|| self.local.drain());
-        (self.local.scheduler.config.outside_of_tasks)(&mut drain);
-    }
-}
-
-/// Makes a worker that of this thread, for as long as it lives. Another may be waiting for what this
-/// one does.
-struct Entered<'a> {
-    local: &'a Local,
-    outer: *const Local,
-    _on_thread: OnThread<'a>,
-    _here: trace::Here,
-    _sits: Option<Sits<'a>>,
-}
-
-impl<'a> Entered<'a> {
-    fn new(local: &'a Local) -> Self {
-        // SAFETY: (W10) it is borrowed until the drop sets the one before.
-        let outer = unsafe { here::replace(local) };
-        let now = Clock::now();
-        local.core.borrow_mut().pace.rested(now);
-        local.come_to_thread();
-        let reactors = local.scheduler.config.reactors.as_ref();
-        Entered {
-            local,
-            outer,
-            _on_thread: local.counters.run_here(now),
-            _here: trace::enter(local.scheduler.recorder(), local.scribe.as_ref()),
-            _sits: reactors.map(|reactors| reactors.sit(local.seat.get())),
-        }
-    }
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        // SAFETY: (W10) it was here before, and its frame is further down.
-        let local = unsafe { here::replace(self.outer) };
-        debug_assert!(ptr::eq(local, self.local));
-    }
-}
-
-impl Local {
-    /// Says on which thread it is. Some come to the same again and again.
+    /// Records on which thread the worker is. Some come to the same thread again and again.
     fn come_to_thread(&self) {
         let thread = this_thread();
         if self.thread.replace(thread) != thread {
@@ -263,294 +209,249 @@ impl Local {
             self.counters.run_by_this_thread();
         }
     }
+}
 
-    /// Whether all that is spawned here is pinned here.
-    #[inline]
-    fn keeps_all(&self) -> bool {
-        self.scheduler.config.staffing.is_per_core()
-    }
+/// Tasks that come to the worker of this thread. Each function takes the address of a scheduler,
+/// and returns the task if this thread has no worker of that scheduler.
+///
+/// Spawns go to the LIFO slot, unless all tasks of the runtime are pinned. If the runtime shuts
+/// down, the task is cancelled, perhaps at once.
+#[inline]
+pub(crate) fn try_spawn(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
+    with_worker(scheduler, task, |worker| !worker.is_per_core(), Worker::spawn)
+}
 
-    /// Steps until there is no more to do here: it has lost its seat, or the runtime goes down.
-    fn work(&self) -> Step {
-        loop {
-            match self.step() {
-                Step::Ran => {}
-                Step::Idle => self.idle(|| false),
-                end => return end,
-            }
-        }
-    }
+/// The same, also where all tasks are pinned.
+#[inline]
+pub(crate) fn try_submit(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
+    try_spawn(scheduler, task)
+        .or_else(|task| with_worker(scheduler, task, Worker::is_per_core, Worker::spawn_pinned))
+}
 
-    /// One tick: finds a task in the order of W1, and runs it. Never waits for long (W7).
-    pub(crate) fn step(&self) -> Step {
-        self.step_here().unwrap_or_else(|| self.step_elsewhere())
-    }
+/// The same for a task that was woken.
+#[inline]
+pub(super) fn try_wake(scheduler: *const Shared, task: Runnable) -> Result<(), Runnable> {
+    with_worker(scheduler, task, |_| true, Worker::wake)
+}
 
-    /// The first half of a tick. `None`: there is nothing that nobody has to be robbed for.
-    #[inline(always)]
-    fn step_here(&self) -> Option<Step> {
-        if let Some(end) = self.begin_step() {
-            return Some(end);
+/// Passes `task` to the worker of this thread with `pass`, if it is one of `scheduler`'s and
+/// `fits`; otherwise returns the task.
+#[inline(always)]
+pub(super) fn with_worker(
+    scheduler: *const Shared,
+    task: Runnable,
+    fits: impl FnOnce(&Worker) -> bool,
+    pass: impl FnOnce(&Worker, Runnable),
+) -> Result<(), Runnable> {
+    with_here(|worker| match worker {
+        Some(worker) if ptr::eq(worker.me.scheduler.address(), scheduler) && fits(worker) => {
+            pass(worker, task);
+            Ok(())
         }
-        self.turn_reactor_in_time();
-        // Before all tasks, pinned ones included, or these could keep jobs from ever having a turn
-        // (F3).
-        if self.is_turn_of_jobs() && self.step_job_in_turn() {
-            return Some(Step::Ran);
-        }
-        if self.has_pinned() && self.step_pinned() {
-            return Some(Step::Ran);
-        }
-        let mut task = self.next();
-        if task.is_none() {
-            if self.step_job() {
-                return Some(Step::Ran);
-            }
-            if self.turn_reactor_when_dry() {
-                task = self.take_own(&mut self.core.borrow_mut());
-            }
-        }
-        let (task, source) = task?;
-        self.run(task, source, &self.scheduler, Self::push);
-        Some(Step::Ran)
-    }
+        _ => Err(task),
+    })
+}
 
-    /// The second half. There is nothing of its own: looks at the others.
-    fn step_elsewhere(&self) -> Step {
-        if let Some(end) = self.begin_rest() {
-            return end;
-        }
-        // Before it counts as searching: nobody is disturbed meanwhile, and others can be woken.
-        if !self.back_off_from_search() {
-            // Back to what comes first (W1).
-            return Step::Ran;
-        }
-        match self.search() {
-            None => return Step::Idle,
-            Some(Found::Task(task, source)) => self.run(task, source, &self.scheduler, Self::push),
-            Some(Found::Job(job, origin)) => self.run_between_tasks(job, origin),
-        }
-        Step::Ran
-    }
-
-    /// Runs a task for its scheduler; one that was woken meanwhile is `put` back into a queue.
-    #[inline(always)]
-    fn run(
-        &self,
-        task: Runnable,
-        source: PollSource,
-        scheduler: &Scheduler,
-        put: impl FnOnce(&Self, Runnable),
-    ) {
-        let counters = &self.counters;
-        let running = &self.remote().own.running;
-        running.set(&task);
-        let ran = self.run_watched(task, source, scheduler);
-        if self.is_aside.get() {
-            self.come_back();
-            running.clear();
-        }
-        match ran {
-            Ran::Done => counters.done.add(1),
-            Ran::Waits => counters.waits.add(1),
-            Ran::Again(task) => {
-                counters.again.add(1);
-                put(self, task);
-            }
-        }
-    }
-
-    /// When it is time to, the inject queue comes first: nothing of one's own can keep it waiting
-    /// (L4), but for a streak from the slot.
-    fn next(&self) -> Option<(Runnable, PollSource)> {
-        let core = &mut *self.core.borrow_mut();
-        let lifo = &self.remote().own.lifo;
-        let goes_on = || core.lifo_streak < LIFO_STREAK && lifo.has_task();
-        let task = if core.pace.tick(goes_on) {
-            self.look(core, TICK_BATCH).or_else(|| self.take_own(core))
-        } else {
-            self.take_own(core).or_else(|| self.look(core, usize::MAX))
-        };
-        task.inspect(|_| self.found())
-    }
-
-    /// At the inject queue: takes so many at most, and says when the next look is due.
-    fn look(&self, core: &mut Core, most: usize) -> Option<(Runnable, PollSource)> {
-        let task = self.take_injected(core, most);
-        core.pace.looked(core.ring.len());
-        if !self.scheduler.inject.is_empty() {
-            core.pace.backlog();
-        }
-        task.map(|task| (task, PollSource::Inject))
-    }
-
-    /// The LIFO slot, then the ring. After a streak from the slot what is there goes to the end of
-    /// the ring: tasks that keep waking each other wait for all others once in a while (W3, F2).
-    fn take_own(&self, core: &mut Core) -> Option<(Runnable, PollSource)> {
-        if let Some(task) = self.take_lifo() {
-            core.lifo_streak += 1;
-            if core.lifo_streak <= LIFO_STREAK {
-                self.counters.lifo_hits.add(1);
-                return Some((task, PollSource::LifoSlot));
-            }
-            core.lifo_streak = 0;
-            return match Self::pop_ring(core) {
-                None => {
-                    self.counters.lifo_hits.add(1);
-                    Some((task, PollSource::LifoSlot))
-                }
-                Some(first) => {
-                    self.push_to(core, task);
-                    Some((first, PollSource::Ring))
-                }
-            };
-        }
-        core.lifo_streak = 0;
-        Self::pop_ring(core).map(|task| (task, PollSource::Ring))
-    }
-
-    /// Has the memory of a task further back come meanwhile: another worker may have written to it last, or it may have been
-    /// waiting for long.
-    #[inline(always)]
-    fn pop_ring(core: &mut Core) -> Option<Runnable> {
-        let task = core.ring.pop();
-        if let Some(bits) = core.ring.glimpse(TASKS_AHEAD) {
-            Notified::prefetch(bits);
-        }
-        task
-    }
-
-    fn take_lifo(&self) -> Option<Runnable> {
-        let task = self.remote().own.lifo.take()?;
-        // SAFETY: (T1) put there by to_slot(), and taken out here alone.
-        Some(unsafe { Notified::from_ptr(task) })
-    }
-
-    fn remote(&self) -> &Remote {
-        &self.scheduler.remotes[self.index]
-    }
-
-    /// Whether there are other workers that may have something.
-    fn has_others(&self) -> bool {
-        self.scheduler.remotes.count() > 1
-    }
-
-    /// A batch from the inject queue: the first to run, the others to the ring (W4).
-    fn take_injected(&self, core: &mut Core, most: usize) -> Option<Runnable> {
-        let inject = &self.scheduler.inject;
-        if inject.is_empty() {
-            return None;
-        }
-        let workers = self.scheduler.remotes.seats();
-        let room = (core.ring.capacity() / 2).min(core.ring.capacity() - core.ring.len());
-        let share = |len: usize| (len / workers + 1).min(most).min(room);
-        let mut moved = 0;
-        let task = inject.pop_batch(self.index, share, |rest| moved = core.ring.push_batch(rest));
-        if task.is_some() {
-            self.counters.injected.add(1 + moved as u64);
-            self.record(|| EventKind::InjectBatch { tasks: 1 + moved as u32 });
-        }
-        if moved > 0 {
-            self.scheduler.notify_from(self.seat.get());
-        }
-        task
-    }
-
-    /// Something was found. A searcher stops searching, and the last one has another begin (I2).
-    #[inline]
-    fn found(&self) {
-        if self.is_searching.take() {
-            self.next_tick();
-            self.scheduler.stop_search();
-        }
-    }
-
-    /// Looks at the others, if not enough others do that already.
-    fn search(&self) -> Option<Found> {
-        if self.scheduler.config.staffing.is_per_core() {
-            return None;
-        }
-        if !self.is_searching.get() {
-            if !self.scheduler.idle.start_search() {
-                return None;
-            }
-            self.is_searching.set(true);
-            self.scheduler.nudge();
-        }
-        let core = &mut *self.core.borrow_mut();
-        let takes_jobs = self.takes_jobs();
-        let found = core.search.search(&self.scheduler, self.index, &mut core.ring, takes_jobs);
-        found.inspect(|_| self.found())
-    }
-
+impl Worker {
     /// A task that this worker spawned.
     #[inline]
     fn spawn(&self, task: Runnable) {
-        self.counters.spawned.add(1);
-        self.record_spawn(&task);
-        self.to_slot(task);
+        self.me.counters.spawned.add(1);
+        self.me.record_spawn(&task);
+        self.put_in_slot(task);
     }
 
     /// A task that this worker woke.
     #[inline]
     fn wake(&self, task: Runnable) {
-        self.counters.woken.add(1);
-        self.record_wake(&task);
-        self.to_slot(task);
+        self.me.counters.woken.add(1);
+        self.me.record_wake(&task);
+        self.put_in_slot(task);
     }
 
-    /// To the LIFO slot, and what was there to the ring (W3). Nobody is woken for the slot alone.
+    /// A pinned task that this worker spawned.
+    pub(super) fn spawn_pinned(&self, task: Runnable) {
+        self.me.counters.spawned.add(1);
+        self.me.record_spawn(&task);
+        self.pin(task);
+    }
+
+    /// A pinned task of this worker's that it woke.
+    pub(super) fn wake_pinned(&self, task: Runnable) {
+        self.me.counters.woken.add(1);
+        self.me.record_wake(&task);
+        self.pin(task);
+    }
+
+    /// Puts a task into the LIFO slot, and the one that was there into the ring (W3). Nobody is
+    /// woken for the slot alone.
     #[inline]
-    fn to_slot(&self, task: Runnable) {
-        if let Some(previous) = self.remote().own.lifo.put(task.into_raw()) {
-            // SAFETY: (T1) put there by this function, and taken out here alone.
-            self.push(unsafe { Notified::from_ptr(previous) });
-        }
-        if !self.seat().is_undisturbed(self.number()) && !canary::SEAT_SLOT_FORGOTTEN.sings() {
+    fn put_in_slot(&self, task: Runnable) {
+        self.queues.put_in_slot(&self.me, task);
+        if !self.me.seat().is_undisturbed(self.me.number()) && !canary::SEAT_SLOT_FORGOTTEN.sings()
+        {
             self.empty_slot_without_seat();
         }
     }
 
-    /// To the end of the ring; what does not fit goes to the inject queue, with half of the ring
-    /// (Q5).
-    fn push(&self, task: Runnable) {
-        self.push_to(&mut self.core.borrow_mut(), task);
+    /// Puts a task at the end of the ring.
+    pub(super) fn push(&self, task: Runnable) {
+        self.queues.push(&self.me, task);
     }
 
-    fn push_to(&self, core: &mut Core, task: Runnable) {
-        if let Err(Full(task)) = core.ring.push(task) {
-            let mut overflow = TaskList::new();
-            overflow.extend(core.ring.drain_half());
-            overflow.push(task);
-            self.counters.overflows.add(1);
-            self.record(|| EventKind::Overflow { tasks: overflow.len() as u32 });
-            self.give_away(overflow);
+    /// Puts a pinned task into this worker's own queue.
+    pub(super) fn pin(&self, task: Runnable) {
+        self.queues.pin(&self.me, task);
+    }
+
+    /// A task was put into the slot, and the worker was disturbed. If it has lost its seat, or is at
+    /// a job, the slot may not be looked at for long (L1). If the runtime shuts down, the task
+    /// stays: sysmon cancels it, or this worker after its poll, but not in the middle of the poll,
+    /// where a lock may be held that the task needs when it is dropped (T6).
+    #[cold]
+    fn empty_slot_without_seat(&self) {
+        if self.me.seat().is_closed() {
+            self.me.scheduler.alarm.wake();
+        } else if self.seat_held().is_none() || self.me.seat().is_at_job() {
+            self.queues.empty_slot(&self.me);
         }
-        self.scheduler.notify_from(self.seat.get());
     }
 
-    /// To the inject queue. If that is closed they are cancelled later, by others or in
-    /// [`drain`](Self::drain): what futures do when they are dropped must find nothing borrowed here.
+    /// Gives everything in its queues to those that all workers share.
+    pub(super) fn give_all_away(&self) {
+        self.give_jobs_away();
+        let tasks = self.queues.take_all(&self.me);
+        if tasks.len() > 0 {
+            self.me.give_away(tasks);
+            self.me.scheduler.notify();
+        }
+    }
+
+    /// Cancels what is left in its queues, at shutdown, when its thread has done with it.
+    pub(super) fn clear(&self) {
+        let mut drain = || {
+            one_after_the_other(|| {
+                self.finish_jobs();
+                self.queues.end_pinned(&self.me);
+                self.queues.cancel_all(&self.me);
+                // And what was left to all workers, together with the others that end.
+                while self.me.scheduler.cancel_next() {}
+            });
+        };
+        (self.me.scheduler.config.outside_of_tasks)(&mut drain);
+    }
+}
+
+impl Me {
+    /// Pushes tasks to the inject queue. If that is closed, they are cancelled later, by others or
+    /// in [`clear`](Worker::clear): what futures do when they are dropped must find nothing
+    /// borrowed here.
     fn give_away(&self, mut tasks: TaskList<Scheduler>) {
         self.scheduler.inject.push_batch(producer(), &mut tasks);
         if tasks.len() > 0 {
             self.scheduler.leftovers.leave_all(&mut tasks);
         }
     }
+}
 
-    /// Cancels what is left in this worker's queues.
-    fn drain(&self) {
-        self.finish_jobs();
-        self.end_pinned();
-        self.cancel_queued();
-    }
-
-    /// All but what is pinned; and then, with the others that end, what was left to all of them.
-    fn cancel_queued(&self) {
-        while let Some(task) = self.take_lifo().or_else(|| self.core.borrow_mut().ring.pop()) {
-            drop(task);
-            self.counters.drained.add(1);
+/// Cancels what is left in its queues, on this thread, also if it never ran.
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.clear();
+        if !self.is_spare() {
+            self.me.scheduler.one_has_ended();
         }
-        while self.scheduler.cancel_next() {}
+    }
+}
+
+thread_local! {
+    /// The worker of this thread.
+    static HERE: Cell<*const Worker> = const { Cell::new(ptr::null()) };
+    /// That worker's deque, if there is a worker: what a join needs, without a load of the worker.
+    static DEQUE: Cell<Option<deque::OwnerPtr<super::jobs::Job>>> = const { Cell::new(None) };
+}
+
+/// The address of this thread's worker, or null.
+#[inline(always)]
+fn address_here() -> *const Worker {
+    HERE.try_with(Cell::get).unwrap_or(ptr::null())
+}
+
+/// Makes another worker that of this thread, or none; returns which it was. A thread that is ending
+/// has none.
+///
+/// # Safety
+/// Null, or of a worker that lives, and stays where it is, until something else is set.
+unsafe fn replace_here(worker: *const Worker) -> *const Worker {
+    // SAFETY: (W10) alive, as the caller promises.
+    let deque = unsafe { worker.as_ref() }.map(Worker::deque_ptr);
+    let _ = DEQUE.try_with(|here| here.set(deque));
+    HERE.try_with(|here| here.replace(worker)).unwrap_or(ptr::null())
+}
+
+/// Calls `f` with the worker of this thread, if it has one and that has not stepped aside.
+#[inline(always)]
+pub(crate) fn with_here<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    // SAFETY: (W10) it lives on this thread's stack, below `f`.
+    f(unsafe { address_here().as_ref() })
+}
+
+/// The worker of this thread.
+///
+/// # Safety
+/// A caller further down on the stack has found it here, by [`with_here`] or because it runs a job.
+#[inline(always)]
+pub(crate) unsafe fn here<'a>() -> &'a Worker {
+    let worker = HERE.with(Cell::get);
+    debug_assert!(!worker.is_null(), "a worker that has stepped aside has come back");
+    // SAFETY: (W10) as in with_here(): it is still there, as the caller promises.
+    unsafe { &*worker }
+}
+
+/// The deque of this thread's worker. Returns `None` if the thread has none, or if that worker has
+/// stepped aside.
+#[inline(always)]
+pub(crate) fn deque_here() -> Option<deque::OwnerPtr<super::jobs::Job>> {
+    DEQUE.try_with(Cell::get).unwrap_or(None)
+}
+
+/// The number of the seat that this thread's worker holds, if there is a worker and it holds one.
+pub(crate) fn worker_index() -> Option<usize> {
+    with_here(|worker| worker.and_then(Worker::seat_held))
+}
+
+/// Makes a worker that of this thread until this is dropped. Another worker of the same thread may
+/// be waiting for what this one does.
+pub(super) struct Entered<'a> {
+    worker: &'a Worker,
+    outer: *const Worker,
+    _on_thread: OnThread<'a>,
+    _here: trace::Here,
+    _sits: Option<Sits<'a>>,
+}
+
+impl<'a> Entered<'a> {
+    pub(super) fn new(worker: &'a Worker) -> Self {
+        // SAFETY: (W10) it is borrowed until the drop sets the one before.
+        let outer = unsafe { replace_here(worker) };
+        let (me, now) = (&worker.me, Clock::now());
+        worker.queues.rested(now);
+        me.come_to_thread();
+        let reactors = me.scheduler.config.reactors.as_ref();
+        Entered {
+            worker,
+            outer,
+            _on_thread: me.counters.run_here(now),
+            _here: trace::enter(me.scheduler.recorder(), me.scribe.as_ref()),
+            _sits: reactors.map(|reactors| reactors.sit(me.seat.get())),
+        }
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        // SAFETY: (W10) it was here before, and its frame is further down.
+        let worker = unsafe { replace_here(self.outer) };
+        debug_assert!(ptr::eq(worker, self.worker));
     }
 }

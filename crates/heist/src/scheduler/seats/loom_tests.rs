@@ -1,6 +1,6 @@
 //! Seats in every interleaving that loom can find (L5–L7, I1).
 //!
-//! The scenes have one seat. What workers do around it is what `worker/seated.rs` does; a call for a
+//! The scenes have one seat. What workers do around it is what `worker/seat.rs` does; a call for a
 //! spare is answered on the spot, by whoever calls.
 
 use super::{Back, Borrowed, Disturbance, Left, Seat};

@@ -1,18 +1,18 @@
-//! A worker without a thread of its own: it is run by whoever waits for a future.
+//! A worker without a thread of its own: a thread that waits for a future runs it.
 
-use super::watched::SeatRecord;
-use super::{Entered, Local, Step, Worker, with_here};
+use super::{Entered, Me, Worker, with_here};
+use crate::scheduler::run_loop::Step;
 use crate::scheduler::shared::Scheduler;
 use crate::task::coop;
+use crate::trace::EventKind;
 use std::future::Future;
 use std::pin::Pin;
-use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A worker that is run now and then, by one thread or another, and what it is woken by. The waker is the same each time: one of a
-/// future that is long gone has the next one polled for nothing, once.
+/// A worker that one thread or another runs now and then, and what it is woken by. The waker is the
+/// same each time: the waker of an earlier future causes one useless poll of the next one.
 pub(crate) struct Driven {
     worker: Worker,
     woken: Arc<Woken>,
@@ -21,16 +21,15 @@ pub(crate) struct Driven {
 
 impl Driven {
     pub(crate) fn new(worker: Worker) -> Self {
-        let scheduler = worker.local.scheduler.clone();
+        let scheduler = worker.me.scheduler.clone();
         let woken = Arc::new(Woken { flag: AtomicBool::new(false), scheduler });
         Driven { worker, waker: Waker::from(Arc::clone(&woken)), woken }
     }
 
     /// Runs tasks on this thread until `future` is ready.
     pub(crate) fn run<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
-        let local = &self.worker.local;
-        let _entered = Entered::new(local);
-        let _recorded = SeatRecord::new(local);
+        let _entered = Entered::new(&self.worker);
+        let _recorded = SeatRecord::new(&self.worker.me);
         let mut cx = Context::from_waker(&self.waker);
         let mut poll = || coop::with_fresh_budget(|| future.as_mut().poll(&mut cx));
         loop {
@@ -41,26 +40,25 @@ impl Driven {
         }
     }
 
-    /// Until the future is to be polled: it has its turn when there is nothing else to run, as far as is known without
-    /// a search, and after so many ticks at the latest; but for one step others come first.
+    /// Runs tasks until the future is to be polled. It has its turn when there is nothing else to
+    /// run, as far as is known without a search, and at the latest after a number of ticks; but at
+    /// least one step comes first.
     fn step_until_woken(&self) {
-        let local = &self.worker.local;
+        let worker = &self.worker;
         loop {
-            for _ in 0..local.scheduler.config.ticks_per_look {
-                let step = match local.step_here() {
-                    None if self.woken.is_set() => break,
-                    None => local.step_elsewhere(),
-                    Some(step) => step,
-                };
-                if step != Step::Ran {
-                    local.idle(|| self.woken.is_set());
-                    break;
+            for _ in 0..worker.me.scheduler.config.ticks_per_look {
+                match worker.step_unless(|| self.woken.is_set()) {
+                    Step::Ran | Step::Again => {}
+                    Step::Idle | Step::Unseated | Step::Down => {
+                        worker.park(|| self.woken.is_set());
+                        break;
+                    }
                 }
             }
             if self.woken.take() {
-                // It has found something, if no task.
-                local.found();
-                return local.rest();
+                // It has found something, even if that is no task.
+                worker.found();
+                return worker.rest();
             }
         }
     }
@@ -84,8 +82,7 @@ impl Woken {
 
     /// Whether this is the thread that runs the worker: it will look before it sleeps.
     fn is_here(&self) -> bool {
-        let is_it = |local: &Local| ptr::eq(local.scheduler.address(), self.scheduler.address());
-        with_here(|local| local.is_some_and(is_it))
+        with_here(|worker| worker.is_some_and(|worker| worker.is_of(&self.scheduler)))
     }
 }
 
@@ -95,10 +92,27 @@ impl Wake for Woken {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Release: pairs with the Acquire in take(), which sees what each of those did who were first: a store would hide them.
+        // Release: pairs with the Acquire in take(), which sees what every waker did before. A
+        // store would hide what earlier ones did.
         self.flag.swap(true, Ordering::Release);
         if !self.is_here() {
             self.scheduler.notify();
         }
+    }
+}
+
+/// Records that the worker has its seat while a thread runs it.
+struct SeatRecord<'a>(&'a Me);
+
+impl<'a> SeatRecord<'a> {
+    fn new(me: &'a Me) -> Self {
+        me.record(|| EventKind::SeatTaken { seat: me.seat_index() as u16 });
+        SeatRecord(me)
+    }
+}
+
+impl Drop for SeatRecord<'_> {
+    fn drop(&mut self) {
+        self.0.record(|| EventKind::SeatLeft { seat: self.0.seat_index() as u16 });
     }
 }

@@ -9,12 +9,15 @@ mod reactors;
 mod simulation;
 mod sleeps;
 
+use super::park::Parking;
 use super::*;
 use crate::scheduler::blocking::{self, Limits, NoThread};
+use crate::scheduler::run_loop::Step;
 use crate::scheduler::seats::Back;
 use crate::scheduler::shared::{Config, RuntimeFlavor, Staffing};
 use crate::scheduler::{Id, Identity};
 use crate::task::{self, JoinHandle};
+use std::cell::RefCell;
 use std::panic::Location;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
@@ -38,7 +41,7 @@ struct Player {
     /// It has found nothing to do, and will lie down next. Until it does others may go on.
     is_tired: Cell<bool>,
     /// It has lain down, and has not got up since.
-    lying: RefCell<Option<Lying>>,
+    lying: RefCell<Option<Parking>>,
     /// It has lost its seat, or never had one.
     is_unseated: Cell<bool>,
 }
@@ -93,11 +96,10 @@ impl Stage {
         let (scheduler, mut workers) = Scheduler::new(config_of(workers, spares, tick_interval));
         workers.extend((0..spares).map(|_| scheduler.spares.take(&scheduler).unwrap().1));
         for worker in &workers {
-            let core = &mut *worker.local.core.borrow_mut();
-            core.search = Search::new(seed ^ worker.local.index as u64);
+            worker.search.reseed(seed ^ worker.index() as u64);
         }
         let player = |worker: Worker| Player {
-            is_unseated: Cell::new(worker.local.is_spare()),
+            is_unseated: Cell::new(worker.is_spare()),
             worker,
             is_tired: Cell::default(),
             lying: RefCell::default(),
@@ -109,7 +111,8 @@ impl Stage {
         stage
     }
 
-    /// A task from whoever is stepping, or from outside. If it panics the test fails: what is asserted in it counts.
+    /// A task from whoever is stepping, or from outside. If it panics the test fails: what is
+    /// asserted in it counts.
     fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -124,14 +127,14 @@ impl Stage {
         join
     }
 
-    /// Whether a step would do anything: it is awake or has been woken, and in no step already; or it
-    /// may get a seat.
+    /// Whether a step would do anything: it is awake or has been woken, and in no step already; or
+    /// it may get a seat.
     fn can_step(&self, index: usize) -> bool {
         if self.stepping.borrow().contains(&index) {
             return false;
         }
         let player = &self.players[index];
-        match (player.is_unseated.get(), player.worker.local.is_spare()) {
+        match (player.is_unseated.get(), player.worker.is_spare()) {
             (true, true) => !self.calls.borrow().is_empty(),
             // Once it has asked for its seat it waits.
             (true, false) => !self.scheduler.seats[index].is_recalled(),
@@ -141,7 +144,7 @@ impl Stage {
 
     /// A spare comes for each call; if there are not enough, none is to be had.
     fn call_spare(&self, seat: usize) -> bool {
-        let is_free = |player: &&Player| player.worker.local.is_spare() && player.is_unseated.get();
+        let is_free = |player: &&Player| player.worker.is_spare() && player.is_unseated.get();
         let free = self.players.iter().filter(is_free).count();
         let mut calls = self.calls.borrow_mut();
         // One whose poll is not over yet is not free.
@@ -161,7 +164,7 @@ impl Stage {
 
     /// Whether it has lain down and been unparked.
     fn is_woken(&self, index: usize) -> bool {
-        self.is_lying(index) && self.players[index].worker.local.seat().is_woken()
+        self.is_lying(index) && self.players[index].worker.me.seat().is_woken()
     }
 
     fn is_asleep(&self, index: usize) -> bool {
@@ -172,10 +175,10 @@ impl Stage {
     fn step(&self, index: usize) -> Step {
         assert!(self.can_step(index), "worker {index} sleeps, or is in a step");
         let player = &self.players[index];
-        let local = &player.worker.local;
+        let local = &player.worker;
         if let Some(lying) = player.lying.take() {
-            assert!(local.seat().try_sleep());
-            local.get_up(lying);
+            assert!(local.me.seat().try_sleep());
+            local.unparked(lying);
         }
         if player.is_unseated.get() {
             player.is_unseated.set(!self.takes_seat(index));
@@ -184,23 +187,23 @@ impl Stage {
         if player.is_tired.take() {
             match local.is_spare() {
                 true => _ = local.leave_seat(),
-                false => drop(player.lying.replace(local.lie_down(|| false))),
+                false => drop(player.lying.replace(local.begin_parking(|| false))),
             }
             return Step::Idle;
         }
-        let step = self.in_step(index, Local::step);
+        let step = self.in_step(index, Worker::step);
         player.is_tired.set(step == Step::Idle);
         if step == Step::Unseated {
             player.is_unseated.set(true);
             if local.is_spare() {
-                local.hand_in();
+                local.give_all_away();
             }
         }
         step
     }
 
-    fn in_step<R>(&self, index: usize, step: impl FnOnce(&Local) -> R) -> R {
-        let local = &self.players[index].worker.local;
+    fn in_step<R>(&self, index: usize, step: impl FnOnce(&Worker) -> R) -> R {
+        let local = &self.players[index].worker;
         self.stepping.borrow_mut().push(index);
         let result = {
             let _here = Here::enter(local);
@@ -212,13 +215,13 @@ impl Stage {
 
     /// As its thread would, without waiting.
     fn takes_seat(&self, index: usize) -> bool {
-        let local = &self.players[index].worker.local;
+        let local = &self.players[index].worker;
         if local.is_spare() {
             return local.sit_down(self.calls.borrow_mut().remove(0));
         }
         let back = local.sit_again();
         if back == Back::Taken {
-            assert!(local.seat().recall(), "nobody leaves meanwhile");
+            assert!(local.me.seat().recall(), "nobody leaves meanwhile");
         }
         matches!(back, Back::Asleep | Back::Busy)
     }
@@ -257,7 +260,7 @@ impl Stage {
     }
 
     fn is_searching(&self, index: usize) -> bool {
-        self.players[index].worker.local.is_searching.get()
+        self.players[index].worker.search.is_on()
     }
 
     /// Ends the runtime, as its threads would.
@@ -265,31 +268,31 @@ impl Stage {
         let is_first = self.scheduler.close();
         self.scheduler.cancel_all(is_first);
         for player in &self.players {
-            let local = &player.worker.local;
+            let local = &player.worker;
             if !player.is_unseated.get() {
                 assert_eq!(local.step(), Step::Down, "workers are told to end");
             } else if !local.is_spare() {
                 assert!(!local.come_home(), "those that wait for their seats are told, too");
             }
-            local.drain();
+            local.clear();
         }
     }
 }
 
 /// Makes a worker that of this thread, inside of a step of another perhaps.
-struct Here(*const Local);
+struct Here(*const Worker);
 
 impl Here {
-    fn enter(local: &Local) -> Self {
+    fn enter(local: &Worker) -> Self {
         // SAFETY: (W10) it is on the stage until the drop sets the one before.
-        Here(unsafe { here::replace(local) })
+        Here(unsafe { replace_here(local) })
     }
 }
 
 impl Drop for Here {
     fn drop(&mut self) {
         // SAFETY: (W10) it was here before, and is on the stage.
-        unsafe { here::replace(self.0) };
+        unsafe { replace_here(self.0) };
     }
 }
 

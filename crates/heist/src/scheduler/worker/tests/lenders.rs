@@ -11,7 +11,7 @@ struct Calls(Arc<AtomicU32>);
 
 impl Calls {
     fn call(&self, f: impl FnOnce() + Send + 'static) {
-        let (calls, handle) = (self.clone(), Handle::of_worker(&stage().players[0].worker.local));
+        let (calls, handle) = (self.clone(), Handle::of_worker(&stage().players[0].worker));
         let job = move || {
             f();
             calls.0.fetch_add(1, Ordering::Relaxed);

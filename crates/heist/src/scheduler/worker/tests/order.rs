@@ -195,7 +195,7 @@ fn f2_what_was_begun_is_not_behind_what_comes_from_outside() {
     assert!(pairs.iter().all(|(first, second)| first + 100 == *second), "{pairs:?}");
 }
 
-/// VTable many tasks one step takes from the inject queue.
+/// The number of tasks that one step takes from the inject queue.
 fn batch(stage: &Stage, injected: u32) -> usize {
     (0..injected).for_each(|_| drop(stage.spawn(async {})));
     let before = stage.inject_len();
@@ -366,9 +366,9 @@ fn w6_rings_come_before_slots() {
 fn w6_a_search_takes_one_injected_task() {
     let (stage, log) = (stage_without_looks(2), Log::default());
     (0..3).for_each(|number| drop(stage.spawn(log.task(number))));
-    let core = &mut *stage.players[1].worker.local.core.borrow_mut();
-    let found = core.search.search(&stage.scheduler, 1, &mut core.ring, true);
+    let found = stage.in_step(1, Worker::search_others);
     assert!(found.is_some());
+    stage.in_step(1, Worker::found);
     assert_eq!((stage.inject_len(), stage.ring_len(1)), (2, 0));
 }
 
@@ -419,7 +419,7 @@ fn i2_the_last_searcher_wakes_another() {
 #[test]
 fn w1_a_job_from_outside_ends_a_run_of_stolen_ones() {
     let (stage, log) = (stage_without_looks(2), Log::default());
-    let handle = crate::runtime::Handle::of_worker(&stage.players[0].worker.local);
+    let handle = crate::runtime::Handle::of_worker(&stage.players[0].worker);
     let detach = |number: u32, log: &Log| {
         let (log, outside) = (log.clone(), handle.clone());
         handle.spawn_detached(move || {
@@ -431,7 +431,7 @@ fn w1_a_job_from_outside_ends_a_run_of_stolen_ones() {
         });
     };
     {
-        let _here = Here::enter(&stage.players[0].worker.local);
+        let _here = Here::enter(&stage.players[0].worker);
         (0..4).for_each(|number| detach(number, &log));
     }
     while log.0.lock().unwrap().len() < 5 {
@@ -453,7 +453,7 @@ fn f3_tasks_and_jobs_take_turns() {
     const JOB: u32 = 1;
 
     fn fork(log: &Log) {
-        let handle = Handle::of_worker(&super::stage().players[0].worker.local);
+        let handle = Handle::of_worker(&super::stage().players[0].worker);
         for _ in 0..200 {
             let log = log.clone();
             handle.spawn_detached(move || log.ran(JOB));
@@ -535,14 +535,14 @@ fn w1_what_comes_before_jobs_ends_a_pause_of_thieves() {
     let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
     let stage = &*stage;
     stage.in_step(0, |local| {
-        assert!(local.back_off_from_search());
+        assert!(local.pause_before_search());
         local.steal_crumb(&clock);
-        assert!(local.back_off_from_search(), "nothing has come meanwhile");
+        assert!(local.pause_before_search(), "nothing has come meanwhile");
         local.steal_crumb(&clock);
         // To its own slot.
         drop(stage.spawn(async {}));
-        assert!(!local.back_off_from_search());
-        assert!(local.back_off_from_search(), "once");
+        assert!(!local.pause_before_search());
+        assert!(local.pause_before_search(), "once");
     });
 }
 
@@ -554,7 +554,7 @@ fn a_run_ends_where_its_thief_has_to_hold_back() {
     stage.in_step(0, |local| {
         local.steal_crumb(&clock);
         assert!(local.steal_next_of(1).is_none());
-        assert!(local.back_off_from_search());
+        assert!(local.pause_before_search());
         let job = local.steal_next_of(1).unwrap();
         local.run_job(job, Origin::Stolen(1));
     });

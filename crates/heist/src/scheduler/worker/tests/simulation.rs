@@ -146,8 +146,8 @@ fn act(stage: &Stage) {
 fn rob_somebody(stage: &Stage) {
     let stepping = stage.stepping.borrow().clone();
     let Some(worker) = stepping.get(random(4) as usize) else { return };
-    let local = &stage.players[*worker].worker.local;
-    stage.scheduler.rob_seat(local.seat.get(), *worker, local.tick.get());
+    let local = &stage.players[*worker].worker;
+    stage.scheduler.rob_seat(local.me.seat_index(), *worker, local.seat.tick());
     check(stage);
 }
 

@@ -38,7 +38,7 @@ fn a_nudge_is_forgotten_at_once() {
     stage.scheduler.idle.make_sleep_cheap();
     joins(&stage, 1000);
     stage.remote(0).jobs.nudge();
-    let local = &stage.players[0].worker.local;
+    let local = &stage.players[0].worker;
     let is_rung = || local.with_deque(|deque| deque.finish_push());
     assert!(is_rung());
     joins(&stage, 1);

@@ -27,7 +27,7 @@ pub(super) fn act(stage: &Stage) {
 
 /// Those that have stepped aside wait where a thread would.
 fn is_on_worker() -> bool {
-    !here::address().is_null()
+    !address_here().is_null()
 }
 
 /// The number of a job that is offered next, if there may be one more.
@@ -41,7 +41,7 @@ fn offer() -> Option<usize> {
 
 fn detach(stage: &Stage) {
     if let Some(job) = offer() {
-        Handle::of_worker(&stage.players[0].worker.local).spawn_detached(move || run(job));
+        Handle::of_worker(&stage.players[0].worker).spawn_detached(move || run(job));
         check(stage);
     }
 }
@@ -109,9 +109,9 @@ fn do_something() {
 
 /// F3: who sits on a borrowed seat leaves jobs to others, unless it is the one who has lent it.
 fn check_turn(stage: &Stage) {
-    let local = &stage.players[stage.worker().expect("run in a step")].worker.local;
-    let is_borrower = local.seat_held().is_some() && local.seat().is_borrowed();
-    assert!(!(local.jobs.is_at_one.get() && is_borrower), "a borrower takes a job (F3)");
+    let local = &stage.players[stage.worker().expect("run in a step")].worker;
+    let is_borrower = local.seat_held().is_some() && local.me.seat().is_borrowed();
+    assert!(!(local.jobs.is_at_one() && is_borrower), "a borrower takes a job (F3)");
 }
 
 /// How many wait, which is also what the model says (J1).

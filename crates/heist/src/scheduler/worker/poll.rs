@@ -1,6 +1,7 @@
-//! What is written down of a worker's doings, if it is: in each of these one branch is all that it costs else.
+//! One poll of a task, and what is recorded of it. Where nothing is recorded, that costs one
+//! branch.
 
-use super::Local;
+use super::{Me, Worker};
 use crate::metrics::WorkerCounters;
 use crate::scheduler::shared::{Runnable, Scheduler};
 use crate::scheduler::trace::id;
@@ -8,29 +9,57 @@ use crate::task::Ran;
 use crate::trace::{EventKind, Outcome, PollSource, Scribe};
 use std::sync::Arc;
 
-/// Who looks at the polls of a worker; `None`: nobody. Where polls are timed for a histogram it is one who is there to say
-/// that they are, and writes nothing.
-pub(super) type Watch = Option<Arc<Scribe>>;
+/// What looks at the polls of a worker, if anything does. Where polls are timed for a histogram,
+/// it is a scribe that writes nothing: it says that they are timed.
+pub(super) type Watcher = Option<Arc<Scribe>>;
 
-pub(super) fn watch(scribe: Option<&Arc<Scribe>>, counters: &WorkerCounters) -> Watch {
+pub(super) fn watcher(scribe: Option<&Arc<Scribe>>, counters: &WorkerCounters) -> Watcher {
     match counters.poll_times {
         Some(_) => Some(Arc::new(Scribe::mute())),
         None => scribe.cloned(),
     }
 }
 
-impl Local {
-    /// Runs a task, and tells whoever wants to know.
+impl Worker {
+    /// Polls a task for its scheduler. If it was woken meanwhile, it is `put` back into a queue.
     #[inline(always)]
-    pub(super) fn run_watched(
+    pub(in crate::scheduler) fn poll(
+        &self,
+        task: Runnable,
+        source: PollSource,
+        scheduler: &Scheduler,
+        put: impl FnOnce(&Self, Runnable),
+    ) {
+        let counters = &self.me.counters;
+        let running = &self.me.remote().own.running;
+        running.set(&task);
+        let ran = self.me.poll_watched(task, source, scheduler);
+        if self.seat.is_aside() {
+            self.come_back();
+            running.clear();
+        }
+        match ran {
+            Ran::Done => counters.done.add(1),
+            Ran::Waits => counters.waits.add(1),
+            Ran::Again(task) => {
+                counters.again.add(1);
+                put(self, task);
+            }
+        }
+    }
+}
+
+impl Me {
+    #[inline(always)]
+    fn poll_watched(
         &self,
         task: Runnable,
         source: PollSource,
         scheduler: &Scheduler,
     ) -> Ran<Runnable> {
-        match &self.watch {
+        match &self.watcher {
             None => task.run(scheduler),
-            Some(scribe) if scribe.is_precise() => self.run_timed(task, source, scheduler),
+            Some(scribe) if scribe.is_precise() => self.poll_timed(task, source, scheduler),
             Some(scribe) => {
                 let begun = scribe.begin_untimed_poll(task.id().number().get(), source);
                 let ran = task.run(scheduler);
@@ -41,7 +70,7 @@ impl Local {
     }
 
     #[inline(never)]
-    fn run_timed(
+    fn poll_timed(
         &self,
         task: Runnable,
         source: PollSource,
@@ -57,7 +86,7 @@ impl Local {
         }
     }
 
-    /// A task that this worker spawned, before anybody else has it.
+    /// Records a task that this worker spawned, before any other thread has it.
     #[inline]
     pub(super) fn record_spawn(&self, task: &Runnable) {
         if let Some(scribe) = &self.scribe {
@@ -65,40 +94,16 @@ impl Local {
         }
     }
 
-    /// A task that this worker woke, before anybody else has it.
+    /// Records a task that this worker woke, before any other thread has it.
     #[inline]
     pub(super) fn record_wake(&self, task: &Runnable) {
         if let Some(scribe) = &self.scribe {
             scribe.note(EventKind::Wake { task: id(task) });
         }
     }
-
-    /// For what is rare.
-    #[inline]
-    pub(super) fn record(&self, kind: impl FnOnce() -> EventKind) {
-        if let Some(scribe) = &self.scribe {
-            scribe.record(kind());
-        }
-    }
 }
 
-/// What is recorded of a worker that is run now and then: while nobody does, it has no seat.
-pub(super) struct SeatRecord<'a>(&'a Local);
-
-impl<'a> SeatRecord<'a> {
-    pub(super) fn new(local: &'a Local) -> Self {
-        local.record(|| EventKind::SeatTaken { seat: local.seat.get() as u16 });
-        SeatRecord(local)
-    }
-}
-
-impl Drop for SeatRecord<'_> {
-    fn drop(&mut self) {
-        self.0.record(|| EventKind::SeatLeft { seat: self.0.seat.get() as u16 });
-    }
-}
-
-/// Runs a task, and has it written down.
+/// Runs a task and records that.
 #[inline(always)]
 fn recorded(
     scribe: &Scribe,
