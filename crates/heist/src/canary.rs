@@ -47,13 +47,13 @@ pub(crate) const BLOCKS_BACK_RELAXED: Canary = Canary::new("blocks back relaxed"
 /// The thread that leaves a chunk to others looks how many blocks they have, and says so
 /// afterwards.
 pub(crate) const BLOCKS_ABANDON_LOOKS: Canary = Canary::new("blocks abandon looks");
-/// A thief overwrites what a waiter has said when it says who it is.
+/// A thief overwrites what the waiter has stored when it stores its own number.
 pub(crate) const LATCH_THIEF_STORES: Canary = Canary::new("latch thief stores");
-/// A thief says who it is, and leaves in the same word where the job was.
+/// A thief stores its number, and leaves in the same word where the job was.
 pub(crate) const LATCH_MARK_STAYS: Canary = Canary::new("latch mark stays");
 /// A worker goes to sleep without looking once more.
 pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
-/// A submitter does not order its push before its look at who is idle.
+/// A submitter does not order its push before its check of the idle counts.
 pub(crate) const IDLE_NO_LIGHT_BARRIER: Canary = Canary::new("idle no light barrier");
 /// A worker that goes to sleep does not order that before its last look.
 pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barrier");
@@ -61,11 +61,12 @@ pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barr
 pub(crate) const IDLE_BELL_NOT_RUNG: Canary = Canary::new("idle bell not rung");
 /// A worker that goes to sleep does not order that before its look at a bell.
 pub(crate) const IDLE_BELL_NO_FENCE: Canary = Canary::new("idle bell no fence");
-/// The thread that silences a bell does not look once more who is idle.
+/// The thread that silences a bell does not check the idle counts once more.
 pub(crate) const IDLE_BELL_NO_SECOND_LOOK: Canary = Canary::new("idle bell no second look");
 /// The thread that puts another's seat to sleep does not look whether the runtime goes down.
 pub(crate) const IDLE_DOWN_UNSEEN: Canary = Canary::new("idle down unseen");
-/// The thread that submits to one worker does not order that before its look at who sleeps.
+/// The thread that submits to one worker does not order that before its check whether that worker
+/// sleeps.
 pub(crate) const IDLE_NO_TARGET_BARRIER: Canary = Canary::new("idle no target barrier");
 /// A worker that goes to sleep does not look at its own inbox once more.
 pub(crate) const IDLE_NO_LOOK_FOR_ONESELF: Canary = Canary::new("idle no look for oneself");
@@ -81,7 +82,7 @@ pub(crate) const INJECT_LENGTH_UNLOCKED: Canary = Canary::new("inject length unl
 pub(crate) const INJECT_LOCK_PER_TASK: Canary = Canary::new("inject lock per task");
 /// A task is put into an inject queue that is closed.
 pub(crate) const INJECT_CLOSE_UNSEEN: Canary = Canary::new("inject close unseen");
-/// A blocking thread runs what it took and calls nobody for what is left.
+/// A blocking thread runs what it took and calls no thread for what is left.
 pub(crate) const BLOCKING_NO_CHAIN: Canary = Canary::new("blocking no chain");
 /// A blocking thread that slept too long ends though it has been called for.
 pub(crate) const BLOCKING_EXPIRE_UNCHECKED: Canary = Canary::new("blocking expire unchecked");
@@ -89,13 +90,13 @@ pub(crate) const BLOCKING_EXPIRE_UNCHECKED: Canary = Canary::new("blocking expir
 pub(crate) const BLOCKING_END_FORGETS: Canary = Canary::new("blocking end forgets");
 /// A blocking thread goes to sleep and does not say that it can be called.
 pub(crate) const BLOCKING_SLEEP_UNSETTLED: Canary = Canary::new("blocking sleep unsettled");
-/// When a blocking thread cannot be started, nobody is called in its place.
+/// When a blocking thread cannot be started, no other is called in its place.
 pub(crate) const BLOCKING_FAILURE_FORGETS: Canary = Canary::new("blocking failure forgets");
 /// Blocking threads that sleep are not told that the runtime goes down.
 pub(crate) const BLOCKING_CLOSE_SILENT: Canary = Canary::new("blocking close silent");
 /// What has a blocking thread that is on its way is cancelled when the runtime goes down.
 pub(crate) const BLOCKING_CLOSE_TAKES_ALL: Canary = Canary::new("blocking close takes all");
-/// A mandatory closure whose thread has not been called is left to whoever spawned it.
+/// A mandatory closure whose thread has not been called is left to the thread that spawned it.
 pub(crate) const BLOCKING_CLOSE_DESERTS: Canary = Canary::new("blocking close deserts");
 /// A closure is put into the queue of blocking threads that is closed.
 pub(crate) const BLOCKING_CLOSE_UNSEEN: Canary = Canary::new("blocking close unseen");
@@ -114,7 +115,7 @@ pub(crate) const BLOCKING_NO_SUBMIT_FENCE: Canary = Canary::new("blocking no sub
 pub(crate) const BLOCKING_NO_SETTLE_FENCE: Canary = Canary::new("blocking no settle fence");
 /// A wake-up does not pass on what was done before it.
 pub(crate) const PARKER_UNPARK_RELAXED: Canary = Canary::new("parker unpark relaxed");
-/// An interruption is not kept for who is about to sleep.
+/// An interruption is not kept for a thread that is about to sleep.
 pub(crate) const PARKER_INTERRUPT_LOST: Canary = Canary::new("parker interrupt lost");
 /// An interruption does not pass on what was done before it.
 pub(crate) const PARKER_INTERRUPT_RELAXED: Canary = Canary::new("parker interrupt relaxed");
@@ -151,7 +152,7 @@ pub(crate) const ALARM_NO_LIGHT_BARRIER: Canary = Canary::new("alarm no light ba
 pub(crate) const ALARM_NO_HEAVY_BARRIER: Canary = Canary::new("alarm no heavy barrier");
 /// A home worker that waits for its seat is not told that it has it.
 pub(crate) const SEAT_HAND_OVER_SILENT: Canary = Canary::new("seat hand-over silent");
-/// Nobody looks for one that came back to its seat before that was put to sleep.
+/// A worker that came back to its seat before the seat was put to sleep is not looked for.
 pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
 /// A home worker that waits for its seat is not told that the runtime goes down.
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
@@ -161,7 +162,7 @@ pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten"
 pub(crate) const SEAT_RETURN_UNCHECKED: Canary = Canary::new("seat return unchecked");
 /// The thread that has lent its seat goes on after its job as if it had not.
 pub(crate) const SEAT_LENDER_GOES_ON: Canary = Canary::new("seat lender goes on");
-/// A spare that has lent its seat ends, and who has it does not know.
+/// A spare that has lent its seat ends, and the borrower is not told.
 pub(crate) const SEAT_LENDER_GONE: Canary = Canary::new("seat lender gone");
 /// A poll that finds a timer waiting does not check again before it stores its waker.
 pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");

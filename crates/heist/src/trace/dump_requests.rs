@@ -60,7 +60,7 @@ impl DumpRequests {
         self.request_if(|ends| ends.on_panic, DumpRequest::Panic);
     }
 
-    /// Nobody will look any more.
+    /// No more dumps will be written.
     pub(crate) fn end(&self) {
         let stop = |ends: &Ends| {
             // Relaxed: the byte behind it, or one that is there already, brings its reader here.
@@ -76,12 +76,12 @@ impl DumpRequests {
         }
     }
 
-    /// Where a signal's handler writes to.
+    /// The socket to which a signal handler writes.
     pub(crate) fn bell(&self) -> Option<Arc<UnixStream>> {
         self.0.as_ref().map(|ends| Arc::clone(&ends.bell))
     }
 
-    /// Waits for the next; for one thread. The end if it cannot be waited for.
+    /// Waits for the next request. Only one thread may call this. Returns `End` if waiting fails.
     pub(crate) fn wait(&self) -> DumpRequest {
         let Some(ends) = &self.0 else { return DumpRequest::End };
         loop {
@@ -113,7 +113,7 @@ pub(crate) fn ring(mut bell: &UnixStream, request: DumpRequest) {
 mod tests {
     use super::*;
 
-    /// There is no room for it, and nobody waits until there is.
+    /// There is no room for the request, and the requester does not wait for room.
     #[test]
     fn the_end_is_heard_among_more_requests_than_there_is_room_for() {
         let requests = DumpRequests::new(&Config::new().dump_on_stall("x")).unwrap();

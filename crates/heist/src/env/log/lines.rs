@@ -55,6 +55,6 @@ mod tests {
 
     #[test]
     fn a_closed_stream_does_no_harm() {
-        write_line(&mut &mut [][..], "nobody hears it");
+        write_line(&mut &mut [][..], "no room for it");
     }
 }

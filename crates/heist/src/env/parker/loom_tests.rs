@@ -85,8 +85,8 @@ impl Bell {
     }
 }
 
-/// The same, and somebody looks at the place where it sleeps, as one looks at a reactor. What
-/// rouses may be heard by that one, who passes it on if he finds the mark.
+/// The same, while another thread polls the place where it sleeps, as it would poll a reactor. That
+/// thread may consume the interruption, and passes it on if it finds the mark.
 fn a_look_beside_it() {
     let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
     let bell: &'static Bell =
