@@ -93,6 +93,13 @@ fn listen_first(path: impl Fn(usize) -> PathBuf) -> Result<Listener, StartError>
 /// Returns the directory of the sockets of [`Config::new`](super::Config::new):
 /// `$XDG_RUNTIME_DIR/heist` or, without that variable, `heist-<uid>` in the directory for temporary
 /// files.
+///
+/// # Examples
+///
+/// ```
+/// let directory = heist::console::directory();
+/// assert!(directory.is_absolute());
+/// ```
 pub fn directory() -> PathBuf {
     match env::var_os("XDG_RUNTIME_DIR") {
         Some(directory) if Path::new(&directory).is_absolute() => {

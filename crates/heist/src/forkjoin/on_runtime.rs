@@ -58,6 +58,20 @@ pub fn current_worker_index() -> Option<usize> {
 }
 
 /// Selects which jobs [`Handle::yield_job`] may run.
+///
+/// # Examples
+///
+/// ```
+/// use heist::Yield;
+///
+/// let rt = heist::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// let handle = rt.handle();
+/// handle.install(|| {
+///     let job = heist::spawn_job(|| 5);
+///     assert_eq!(handle.yield_job(Yield::Own), Some(true));
+///     assert_eq!(job.wait().unwrap(), 5);
+/// });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Yield {
     /// A job of the calling worker: the newest one in its own queue, or its part of a broadcast.

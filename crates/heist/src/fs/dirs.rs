@@ -7,6 +7,20 @@ use std::path::Path;
 
 /// Creates a directory. Its parent must exist; see [`create_dir_all`].
 ///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("new");
+/// heist::fs::create_dir(&path).await?;
+/// let error = heist::fs::create_dir(&path).await.unwrap_err();
+/// assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Returns an error if the path exists, and the errors of [`std::fs::create_dir`].
@@ -46,6 +60,20 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 
 /// Removes an empty directory.
 ///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("empty");
+/// heist::fs::create_dir(&path).await?;
+/// heist::fs::remove_dir(&path).await?;
+/// assert!(!heist::fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Returns an error if the directory is not empty, and the errors of [`std::fs::remove_dir`].
@@ -55,6 +83,20 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 }
 
 /// Removes a directory with **all of its contents**. Symbolic links are removed, not followed.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("a");
+/// heist::fs::create_dir_all(path.join("b/c")).await?;
+/// heist::fs::remove_dir_all(&path).await?;
+/// assert!(!heist::fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

@@ -51,6 +51,19 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 
 /// Returns the metadata of a file, a directory or a link. Links are not followed.
 ///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let link = dir.path().join("link");
+/// heist::fs::symlink("target", &link).await?;
+/// assert!(heist::fs::symlink_metadata(&link).await?.is_symlink());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Returns the errors of [`std::fs::symlink_metadata`].
@@ -64,6 +77,18 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// The answer may be outdated when it is used. Prefer to open or create the file, and to handle the
 /// error.
 ///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// assert!(heist::fs::try_exists(dir.path()).await?);
+/// assert!(!heist::fs::try_exists(dir.path().join("missing")).await?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Returns an error if the answer cannot be found, for example because of a directory's
@@ -74,6 +99,22 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 }
 
 /// Changes the permissions of a file or directory.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("file");
+/// heist::fs::write(&path, "text").await?;
+/// let mut permissions = heist::fs::metadata(&path).await?.permissions();
+/// permissions.set_readonly(true);
+/// heist::fs::set_permissions(&path, permissions).await?;
+/// assert!(heist::fs::metadata(&path).await?.permissions().readonly());
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
@@ -111,6 +152,20 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 }
 
 /// Removes a file, or a link itself. Programs that have the file open can continue to use it.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("file");
+/// heist::fs::write(&path, "text").await?;
+/// heist::fs::remove_file(&path).await?;
+/// assert!(!heist::fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
@@ -182,6 +237,19 @@ pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::
 }
 
 /// Returns the path to which a symbolic link points.
+///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let link = dir.path().join("link");
+/// heist::fs::symlink("target", &link).await?;
+/// assert_eq!(heist::fs::read_link(&link).await?, std::path::Path::new("target"));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

@@ -27,6 +27,17 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 
 /// Reads a whole file of UTF-8 text.
 ///
+/// # Examples
+///
+/// ```
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let text = heist::fs::read_to_string("Cargo.toml").await?;
+/// assert!(text.starts_with("[package]"));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Returns [`InvalidData`](io::ErrorKind::InvalidData) if the file is not UTF-8, and the errors of

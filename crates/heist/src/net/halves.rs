@@ -1,11 +1,29 @@
 //! The read and write halves of a stream, borrowed and owned, for TCP and Unix.
 
 /// Defines `ReadHalf`, `WriteHalf`, `OwnedReadHalf`, `OwnedWriteHalf` and `ReuniteError` for a
-/// stream type with the given address type, read by the given method of `Evented`.
+/// stream type with the given address type, read by the given method of `Evented`. In the examples,
+/// `$connect` makes a `stream` and its `peer`.
 macro_rules! halves {
-    ($stream:ident, $addr:ty, $poll_read:ident) => {
+    ($stream:ident, $addr:ty, $poll_read:ident, $connect:literal) => {
         #[doc = concat!("The borrowed read half of a [`", stringify!($stream), "`], created by")]
         #[doc = concat!("[`split`](", stringify!($stream), "::split).")]
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $connect]
+        /// let (mut read, _write) = stream.split();
+        /// peer.write_all(b"ping").await?;
+        /// let mut buf = [0; 4];
+        /// read.read_exact(&mut buf).await?;
+        /// assert_eq!(&buf, b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         #[derive(Debug)]
         pub struct ReadHalf<'a> {
             stream: &'a $stream,
@@ -15,6 +33,23 @@ macro_rules! halves {
         #[doc = concat!("[`split`](", stringify!($stream), "::split).")]
         ///
         /// `shutdown` ends the stream in this direction.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $connect]
+        /// let (_read, mut write) = stream.split();
+        /// write.write_all(b"ping").await?;
+        /// let mut buf = [0; 4];
+        /// peer.read_exact(&mut buf).await?;
+        /// assert_eq!(&buf, b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         #[derive(Debug)]
         pub struct WriteHalf<'a> {
             stream: &'a $stream,
@@ -22,6 +57,26 @@ macro_rules! halves {
 
         #[doc = concat!("The owned read half of a [`", stringify!($stream), "`], created by")]
         #[doc = concat!("[`into_split`](", stringify!($stream), "::into_split).")]
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $connect]
+        /// let (mut read, mut write) = stream.into_split();
+        /// let reader = heist::spawn(async move {
+        ///     let mut buf = [0; 4];
+        ///     read.read_exact(&mut buf).await.map(|_| buf)
+        /// });
+        /// write.write_all(b"question").await?;
+        /// peer.write_all(b"ping").await?;
+        /// assert_eq!(&reader.await.unwrap()?, b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         #[derive(Debug)]
         pub struct OwnedReadHalf {
             stream: Arc<$stream>,
@@ -32,6 +87,24 @@ macro_rules! halves {
         ///
         /// `shutdown` ends the stream in this direction, and so does dropping the half, even if the
         /// read half still exists. [`forget`](Self::forget) drops it without that effect.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $connect]
+        /// let (_read, mut write) = stream.into_split();
+        /// write.write_all(b"all of it").await?;
+        /// drop(write); // Ends the stream in this direction.
+        /// let mut text = String::new();
+        /// peer.read_to_string(&mut text).await?;
+        /// assert_eq!(text, "all of it");
+        /// # Ok(())
+        /// # }
+        /// ```
         #[derive(Debug)]
         pub struct OwnedWriteHalf {
             stream: Arc<$stream>,
@@ -39,6 +112,20 @@ macro_rules! halves {
         }
 
         /// The error of reuniting halves of different streams. It contains both halves.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $connect]
+        /// let (read, _write) = stream.into_split();
+        /// let (_read, write) = peer.into_split();
+        /// let error = read.reunite(write).unwrap_err();
+        /// assert_eq!(error.to_string(), "the two halves are not of the same stream");
+        /// # Ok(())
+        /// # }
+        /// ```
         #[derive(Debug)]
         pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
 

@@ -9,6 +9,16 @@ use std::sync::atomic::Ordering;
 
 /// What a worker is doing at a given moment; see
 /// [`RuntimeMetrics::worker_state`](crate::runtime::RuntimeMetrics::worker_state).
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::{Builder, WorkerState};
+///
+/// let rt = Builder::new_current_thread().build().unwrap();
+/// // No thread runs the worker outside of `block_on`.
+/// assert_eq!(rt.metrics().worker_state(0), WorkerState::Parked);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WorkerState {

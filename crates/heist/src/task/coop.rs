@@ -204,6 +204,31 @@ fn cut_short(
 }
 
 /// A unit of budget taken by [`poll_proceed`], given back on drop unless progress was made.
+///
+/// # Examples
+///
+/// ```
+/// use heist::task::coop::{self, RestoreOnPending};
+/// use std::task::{Context, Poll, ready};
+///
+/// /// Takes a value if there is one, and a unit of budget only then.
+/// fn poll_take(value: &mut Option<u32>, cx: &mut Context<'_>) -> Poll<u32> {
+///     let unit: RestoreOnPending = ready!(coop::poll_proceed(cx));
+///     match value.take() {
+///         Some(value) => {
+///             unit.made_progress();
+///             Poll::Ready(value)
+///         }
+///         None => Poll::Pending, // The unit is given back. Real code leaves its waker.
+///     }
+/// }
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut value = Some(5);
+/// assert_eq!(std::future::poll_fn(|cx| poll_take(&mut value, cx)).await, 5);
+/// # }
+/// ```
 #[must_use = "the unit is given back when this is dropped; call made_progress to spend it"]
 pub struct RestoreOnPending {
     /// `UNLIMITED` if there is nothing to give back.

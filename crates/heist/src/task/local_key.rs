@@ -256,6 +256,20 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
 
 pin_project! {
     /// A future with a value for a task-local, returned by [`LocalKey::scope`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// heist::task_local! {
+    ///     static USER: u32;
+    /// }
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let future = USER.scope(7, async { USER.get() });
+    /// assert_eq!(future.await, 7);
+    /// # }
+    /// ```
     #[must_use = "futures do nothing unless awaited"]
     pub struct TaskLocalFuture<T: 'static, F> {
         key: &'static LocalKey<T>,

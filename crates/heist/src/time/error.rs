@@ -41,6 +41,15 @@ impl From<Elapsed> for io::Error {
 }
 
 /// An error of a timer. heist never returns it; it exists for programs that name Tokio's type.
+///
+/// # Examples
+///
+/// ```
+/// use heist::time::error::Error;
+///
+/// assert!(Error::shutdown().is_shutdown());
+/// assert!(!Error::invalid().is_at_capacity());
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Error(Kind);
 

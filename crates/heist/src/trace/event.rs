@@ -53,11 +53,39 @@ pub enum Lane {
 }
 
 /// A task, by the number of its [`Id`](crate::task::Id).
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::TaskId;
+///
+/// assert_eq!(TaskId(7).to_string(), "7");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u64);
 
 /// A text of the trace, such as a source location or a name; see
 /// [`Trace::text`](super::Trace::text).
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::{Header, Trace, Writer};
+///
+/// let header = Header {
+///     started: std::time::SystemTime::now(),
+///     program: "example".to_owned(),
+///     pid: 1,
+///     workers: 1,
+///     seats: 1,
+/// };
+/// let mut writer = Writer::new(Vec::new(), &header)?;
+/// let id = writer.string("src/main.rs:3:5")?;
+/// assert_eq!(writer.string("src/main.rs:3:5")?, id);
+/// let trace = Trace::from_bytes(writer.finish()?)?;
+/// assert_eq!(trace.text(id), "src/main.rs:3:5");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringId(pub u32);
 
@@ -241,6 +269,22 @@ pub enum EventKind {
 }
 
 /// What runs a task that no worker runs.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::Aside;
+///
+/// /// What a report calls it.
+/// fn name(aside: Aside) -> &'static str {
+///     match aside {
+///         Aside::Closure => "blocking closure",
+///         Aside::LocalSet => "local task",
+///         _ => "other",
+///     }
+/// }
+/// assert_eq!(name(Aside::Closure), "blocking closure");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Aside {
@@ -251,6 +295,18 @@ pub enum Aside {
 }
 
 /// Where a worker got a task.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::PollSource;
+///
+/// /// Whether the worker had the task in a queue of its own.
+/// fn is_own(source: PollSource) -> bool {
+///     matches!(source, PollSource::LifoSlot | PollSource::Ring | PollSource::Pinned)
+/// }
+/// assert!(is_own(PollSource::Ring) && !is_own(PollSource::Stolen));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum PollSource {
@@ -267,6 +323,18 @@ pub enum PollSource {
 }
 
 /// The result of a poll.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::{EventKind, Outcome};
+///
+/// /// Whether a task ends with this event.
+/// fn ends_task(kind: EventKind) -> bool {
+///     matches!(kind, EventKind::PollEnd { outcome: Outcome::Done, .. })
+/// }
+/// assert!(!ends_task(EventKind::JobStart { is_stolen: false }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -282,6 +350,14 @@ pub enum Outcome {
 ///
 /// The operations that used up the budget are usually of the same kind, because the task is in a
 /// loop.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::Resource;
+///
+/// assert_eq!(Resource::default(), Resource::Other);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Resource {
@@ -301,6 +377,22 @@ pub enum Resource {
 }
 
 /// What keeps a stuck worker.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::StallKind;
+///
+/// /// What a report advises.
+/// fn advice(kind: StallKind) -> &'static str {
+///     match kind {
+///         StallKind::Burning => "spawn a job",
+///         StallKind::Blocked(_) | StallKind::Waiting => "call spawn_blocking",
+///         _ => "look at the task",
+///     }
+/// }
+/// assert_eq!(advice(StallKind::Burning), "spawn a job");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum StallKind {

@@ -38,6 +38,23 @@ pub(super) mod kind {
 }
 
 /// The header of a trace, which describes the recorded program.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::{Header, Trace, Writer};
+///
+/// let header = Header {
+///     started: std::time::SystemTime::now(),
+///     program: "example".to_owned(),
+///     pid: 1,
+///     workers: 2,
+///     seats: 1,
+/// };
+/// let trace = Trace::from_bytes(Writer::new(Vec::new(), &header)?.finish()?)?;
+/// assert_eq!((trace.program(), trace.workers()), ("example", 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The wall-clock time at which the recorder started, from which the times of events count.

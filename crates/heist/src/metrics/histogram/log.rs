@@ -193,6 +193,16 @@ impl From<LogHistogramBuilder> for LogHistogram {
 }
 
 /// The error of [`LogHistogramBuilder::max_buckets`].
+///
+/// # Examples
+///
+/// ```
+/// use heist::runtime::{InvalidHistogramConfiguration, LogHistogram};
+///
+/// let InvalidHistogramConfiguration::TooManyBuckets { required_bucket_count } =
+///     LogHistogram::builder().max_buckets(2).unwrap_err();
+/// assert!(required_bucket_count > 2);
+/// ```
 #[derive(Debug)]
 pub enum InvalidHistogramConfiguration {
     /// The histogram needs more buckets than were allowed.

@@ -12,7 +12,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
-halves!(TcpStream, SocketAddr, poll_recv);
+halves!(
+    TcpStream,
+    SocketAddr,
+    poll_recv,
+    r#"# let listener = heist::net::TcpListener::bind("127.0.0.1:0").await?;
+# let mut stream = heist::net::TcpStream::connect(listener.local_addr()?).await?;
+# let mut peer = listener.accept().await?.0;"#
+);
 
 /// Methods that Unix streams do not have.
 macro_rules! peek_methods {

@@ -266,6 +266,22 @@ macro_rules! end_methods {
 ///
 /// Writing fails when the last receiver has been dropped. `shutdown` does nothing: readers see the
 /// end when the last sender is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let (mut sender, mut receiver) = heist::net::unix::pipe::pipe()?;
+/// sender.write_all(b"ping").await?;
+/// let mut buf = [0; 4];
+/// receiver.read_exact(&mut buf).await?;
+/// assert_eq!(&buf, b"ping");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Sender {
     io: Evented<File>,
 }
@@ -280,6 +296,23 @@ async_write!(Sender, |_| Ok(()));
 fd_traits!(Sender);
 
 /// The read end of a pipe, which reads the end when the last sender has been dropped.
+///
+/// # Examples
+///
+/// ```
+/// use heist::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// # #[heist::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let (mut sender, mut receiver) = heist::net::unix::pipe::pipe()?;
+/// sender.write_all(b"all of it").await?;
+/// drop(sender);
+/// let mut text = String::new();
+/// receiver.read_to_string(&mut text).await?;
+/// assert_eq!(text, "all of it");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Receiver {
     io: Evented<File>,
 }

@@ -11,4 +11,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
-halves!(UnixStream, SocketAddr, poll_recv_all);
+halves!(
+    UnixStream,
+    SocketAddr,
+    poll_recv_all,
+    "# let (mut stream, mut peer) = heist::net::UnixStream::pair()?;"
+);

@@ -11,6 +11,22 @@ use std::mem;
 /// An iterator over events in the order of time; see [`Trace::events`](super::Trace::events).
 ///
 /// One chunk of each lane is in memory.
+///
+/// # Examples
+///
+/// ```
+/// use heist::trace::{Config, Event, Trace};
+///
+/// let rt = heist::runtime::Builder::new_multi_thread().trace(Config::new()).build()?;
+/// rt.block_on(rt.spawn(async {}))?;
+/// let mut bytes = Vec::new();
+/// rt.handle().dump_trace_to(&mut bytes)?;
+///
+/// let trace = Trace::from_bytes(bytes)?;
+/// let events: Vec<Event> = trace.events()?.collect::<Result<_, _>>()?;
+/// assert!(events.is_sorted_by_key(|event| event.at));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Events<'a> {
     /// The lane with the next event. It often remains the same for a while.
