@@ -2,7 +2,7 @@
 //!
 //! Two tasks hold both workers: one blocks and one computes, without telling the runtime, until a
 //! third task, which is woken every few milliseconds, has received its ticks. The runtime detects
-//! the stuck workers, reports them, and lends their seats to spare workers until they return.
+//! the stuck workers, reports them, and gives their seats to spare workers until they return.
 
 use heist::runtime::Builder;
 use heist::{sync, task};
@@ -69,7 +69,7 @@ pub fn main() {
         "{TICKS} ticks, each heard while both workers were held; the longest wait: {longest_wait:?}"
     );
     println!(
-        "stalls: {}, longest: {:?}, seats lent: {losses}",
+        "stalls: {}, longest: {:?}, seats lost: {losses}",
         metrics.stall_count(),
         metrics.longest_stall()
     );

@@ -60,12 +60,12 @@ pub(crate) use dump::{Subject, to_file};
 pub(crate) use dump_requests::{DumpRequest, ring};
 pub use error::ReadError;
 pub use event::{
-    Aside, Event, EventKind, Lane, Outcome, PollSource, Resource, StallKind, StringId, TaskId,
+    Event, EventKind, Lane, OffWorker, Outcome, PollSource, Resource, StallKind, StringId, TaskId,
 };
 pub use format::Header;
 pub(crate) use here::{
-    Here, budget_exhausted, enter, is_recording, poll_returned, record_here, run_aside,
-    spawned_aside, task_panicked,
+    Here, budget_exhausted, enter, is_recording, poll_returned, record_here, run_off_worker,
+    spawned_off_worker, task_panicked,
 };
 pub use reader::{Events, Trace};
 pub(crate) use recorder::Recorder;

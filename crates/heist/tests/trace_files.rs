@@ -82,7 +82,7 @@ fn kind(choice: u64, task: u64, number: u32) -> EventKind {
         9 => EventKind::Park,
         10 => EventKind::Unpark { by_itself: number % 2 == 0 },
         11 => EventKind::WakeWorker { worker: small },
-        12 => EventKind::SeatLent { seat: small, from: small ^ 1 },
+        12 => EventKind::SeatRobbed { seat: small, from: small ^ 1 },
         13 => EventKind::SeatTaken { seat: small },
         14 => EventKind::SeatLeft { seat: small },
         15 => EventKind::Stall { worker: small, task, kind: StallKind::Blocked(text) },

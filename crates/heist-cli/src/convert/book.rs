@@ -59,11 +59,11 @@ impl Book {
                 EventKind::PollStart { .. } => book.polls += 1,
                 EventKind::Wake { .. } | EventKind::Spawn { .. } => book.wakes += 1,
                 EventKind::Steal { .. } => book.steals += 1,
-                EventKind::AsideStart { .. } => {
+                EventKind::OffWorkerStart { .. } => {
                     asides += 1;
                     book.asides = book.asides.max(asides);
                 }
-                EventKind::AsideEnd { .. } => asides = asides.saturating_sub(1),
+                EventKind::OffWorkerEnd { .. } => asides = asides.saturating_sub(1),
                 _ => {}
             }
         }

@@ -205,7 +205,7 @@ impl<S: Sink> Follower<'_, S> {
                 Lane::Worker(worker) => self.seat_left(at, worker, seat),
                 Lane::Outside => Ok(()),
             },
-            EventKind::SeatLent { seat, from } => self.seat_left(at, from, seat),
+            EventKind::SeatRobbed { seat, from } => self.seat_left(at, from, seat),
             EventKind::Stall { worker, task, kind } => {
                 self.sink.stall(&Stall { at, worker, task, kind })
             }

@@ -161,7 +161,7 @@ impl<'a> Html<'a> {
     }
 
     /// It is counted among the tasks, and not among the polls of workers.
-    fn run_aside(&mut self, run: &Run) {
+    fn run_off_worker(&mut self, run: &Run) {
         let time = run.end - run.start;
         self.tasks.add(&run.task, time, None);
         self.places.add(self.origin(run.task), time, None);
@@ -177,7 +177,7 @@ impl<'a> Html<'a> {
 
     fn end_asides(&mut self) {
         let left = self.asides.end_all(self.book.end);
-        left.iter().for_each(|run| self.run_aside(run));
+        left.iter().for_each(|run| self.run_off_worker(run));
     }
 
     /// Where a task is from: its place, or its name if that is all there is.
@@ -199,7 +199,7 @@ impl<'a> Html<'a> {
         };
         let hidden_asides = self.asides.hidden;
         let asides = self.asides.rows.into_iter().zip(1..);
-        let asides = asides.map(|(row, number)| lane(format!("aside {number}"), 0, row));
+        let asides = asides.map(|(row, number)| lane(format!("off-worker {number}"), 0, row));
         let lanes = self.lanes.into_iter();
         let lanes = lanes.map(|(name, row)| lane(name.to_string(), trace.lost(name), row));
         Page {
@@ -326,10 +326,10 @@ impl Sink for Html<'_> {
 
     fn other(&mut self, at: u64, _lane: Lane, kind: EventKind) -> io::Result<()> {
         match kind {
-            EventKind::AsideStart { task } => self.asides.start(at, task),
-            EventKind::AsideEnd { task, outcome } => {
+            EventKind::OffWorkerStart { task } => self.asides.start(at, task),
+            EventKind::OffWorkerEnd { task, outcome } => {
                 let run = self.asides.end(at, task, outcome);
-                run.iter().for_each(|run| self.run_aside(run));
+                run.iter().for_each(|run| self.run_off_worker(run));
             }
             _ => {}
         }

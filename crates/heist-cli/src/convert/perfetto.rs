@@ -333,8 +333,8 @@ impl<W: Write> Sink for Perfetto<'_, W> {
                 self.counts.overflowed += u64::from(tasks);
                 return self.counter(at, "overflowed", self.counts.overflowed);
             }
-            EventKind::AsideStart { task } => return self.begin_aside(at, task),
-            EventKind::AsideEnd { task, .. } => return self.aside_ended(at, task),
+            EventKind::OffWorkerStart { task } => return self.begin_aside(at, task),
+            EventKind::OffWorkerEnd { task, .. } => return self.aside_ended(at, task),
             EventKind::SpareShortage => ("no spare worker", None),
             EventKind::BudgetExhausted { .. } => ("out of budget", None),
             EventKind::TimersFired { timers } => ("timers fired", Some(timers)),

@@ -31,7 +31,7 @@ pub(super) use tasks::TaskState;
 use super::finding::{TaskRef, Texts};
 use clocks::Clocks;
 use closures::Closures;
-use heist::trace::{Aside, Event, EventKind, Lane, Outcome, PollSource, StallKind, TaskId};
+use heist::trace::{Event, EventKind, Lane, OffWorker, Outcome, PollSource, StallKind, TaskId};
 use places::Places;
 use std::time::Duration;
 use tasks::Tasks;
@@ -422,16 +422,16 @@ impl Picture {
     /// What no worker runs. If a closure has got its thread, that comes back.
     fn see_aside(&mut self, kind: EventKind) -> Option<Ran> {
         match kind {
-            EventKind::SpawnAside { task, aside: Aside::Closure } => {
+            EventKind::OffWorkerSpawn { task, by: OffWorker::Closure } => {
                 self.closures.spawned(task, self.now);
             }
-            EventKind::AsideStart { task } => {
+            EventKind::OffWorkerStart { task } => {
                 let state = self.tasks.touch(task);
                 (state.runnable, state.waits) = (None, None);
                 let place = state.place;
                 return self.closures.started(task, place, self.now);
             }
-            EventKind::AsideEnd { task, outcome } => {
+            EventKind::OffWorkerEnd { task, outcome } => {
                 self.closures.ended(task);
                 match outcome {
                     Outcome::Done => self.tasks.remove(task),
@@ -447,7 +447,7 @@ impl Picture {
     /// What concerns another worker than the one that tells of it.
     fn see_others(&mut self, kind: EventKind) {
         let (EventKind::WakeWorker { worker }
-        | EventKind::SeatLent { from: worker, .. }
+        | EventKind::SeatRobbed { from: worker, .. }
         | EventKind::Stall { worker, .. }) = kind
         else {
             return;

@@ -2,7 +2,7 @@
 //! an overloaded machine. What real programs do is in `tests/doctor/`.
 
 use super::*;
-use heist::trace::{Aside, Event, EventKind, Header, Outcome, PollSource, StallKind, Writer};
+use heist::trace::{Event, EventKind, Header, OffWorker, Outcome, PollSource, StallKind, Writer};
 use std::time::Duration;
 
 mod verdicts;
@@ -244,14 +244,14 @@ fn without_core(seats: usize, script: Script) -> f64 {
     script.examine_with(seats, Duration::ZERO).basis.without_core
 }
 
-/// A blocked worker needs no core. Its seat is lent and taken back, and in between the trace says
+/// A blocked worker needs no core. Its seat is taken and given back, and in between the trace says
 /// that it has used no CPU time.
 #[test]
 fn a_blocked_poll_does_not_wait_for_a_core() {
     let mut script = Script::default();
     for round in 0..10 {
         let start = 1 + round * 50_000;
-        script.add(start + 10_000, Lane::Outside, EventKind::SeatLent { seat: 0, from: 0 });
+        script.add(start + 10_000, Lane::Outside, EventKind::SeatRobbed { seat: 0, from: 0 });
         script.stall(start + 10_001, 0, 7, StallKind::Blocked(StringId(3)));
         script.on(0, start + 25_000, EventKind::CpuTime { nanos: 1000 });
         script.poll(0, (start, start + 49_000), 7, Outcome::Waits);
@@ -260,7 +260,7 @@ fn a_blocked_poll_does_not_wait_for_a_core() {
     assert_eq!(without_core(2, script), 0.0);
 }
 
-/// As is a poll whose seat was not lent: nobody waited for it.
+/// The same for a poll whose worker keeps its seat, because no task waits.
 #[test]
 fn a_blocked_poll_that_keeps_its_seat_does_not_wait_for_a_core_either() {
     let mut script = Script::default();
@@ -642,7 +642,7 @@ fn nonsense_is_examined_too() {
         script.on(worker, 7, EventKind::Unpark { by_itself: true });
         script.stall(8, worker, 0, StallKind::Unknown);
         script.on(worker, 9, EventKind::WakeWorker { worker: u16::MAX });
-        script.on(worker, 9, EventKind::SeatLent { seat: 99, from: 99 });
+        script.on(worker, 9, EventKind::SeatRobbed { seat: 99, from: 99 });
     }
     assert_eq!(ids(&script.examine()), [""; 0]);
 }
@@ -651,16 +651,16 @@ fn nonsense_is_examined_too() {
 fn closures(script: &mut Script, count: u64, threads: impl IntoIterator<Item = u64>) {
     for task in 1..=count {
         let (task, location) = (TaskId(task), StringId(0));
-        script.on(0, 1, EventKind::SpawnAside { task, aside: Aside::Closure });
+        script.on(0, 1, EventKind::OffWorkerSpawn { task, by: OffWorker::Closure });
         script.on(0, 1, EventKind::SpawnedAt { task, location });
     }
     let mut threads: Vec<u64> = threads.into_iter().collect();
     for task in 1..=count {
         let first = threads.iter_mut().min().unwrap();
         let (task, outcome) = (TaskId(task), Outcome::Done);
-        script.add(*first, Lane::Outside, EventKind::AsideStart { task });
+        script.add(*first, Lane::Outside, EventKind::OffWorkerStart { task });
         *first += 20_000;
-        script.add(*first - 1, Lane::Outside, EventKind::AsideEnd { task, outcome });
+        script.add(*first - 1, Lane::Outside, EventKind::OffWorkerEnd { task, outcome });
     }
 }
 
@@ -689,9 +689,9 @@ fn closures_that_never_get_a_thread_are_told() {
     let mut script = Script::default();
     for task in 1..=8 {
         let task = TaskId(task);
-        script.on(0, 1, EventKind::SpawnAside { task, aside: Aside::Closure });
+        script.on(0, 1, EventKind::OffWorkerSpawn { task, by: OffWorker::Closure });
     }
-    script.add(50, Lane::Outside, EventKind::AsideStart { task: TaskId(1) });
+    script.add(50, Lane::Outside, EventKind::OffWorkerStart { task: TaskId(1) });
     script.add(90_000, Lane::Outside, EventKind::Dumped);
     assert_eq!(ids(&script.examine()), ["blocking-pool-exhausted"]);
 }

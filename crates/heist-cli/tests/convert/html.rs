@@ -2,7 +2,7 @@
 
 use super::sample::HOSTILE;
 use super::{MILLISECOND, Sample};
-use heist::trace::{Aside, Event, EventKind, Header, Lane, Outcome, TaskId, Writer};
+use heist::trace::{Event, EventKind, Header, Lane, OffWorker, Outcome, TaskId, Writer};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
@@ -48,7 +48,7 @@ fn the_page_has_what_the_trace_has() {
     let workers = ["worker 0", "worker 1", "worker 2", "worker 3", "worker 4"];
     assert_eq!(names[..5], workers);
     assert_eq!(names[5], "outside");
-    assert!(names.len() > 6 && names[6..].iter().all(|name| name.starts_with("aside ")));
+    assert!(names.len() > 6 && names[6..].iter().all(|name| name.starts_with("off-worker ")));
     let is_worker = |lane: &&Value| workers.contains(&lane["name"].as_str().unwrap());
     assert_eq!(data["resolution_ns"], 0, "each poll is drawn");
     let sum = |bars: &Value| -> u64 {
@@ -154,7 +154,7 @@ fn a_seat_is_left_once() {
     let (seat, from) = (0, 0);
     let kinds = [
         EventKind::SearchFailed,
-        EventKind::SeatLent { seat, from },
+        EventKind::SeatRobbed { seat, from },
         EventKind::SeatLeft { seat },
         EventKind::SearchFailed,
     ];
@@ -169,12 +169,12 @@ fn what_no_worker_runs_has_rows_of_its_own() {
     let (local, closure) = (TaskId(7), TaskId(8));
     writer.name(local, "local").unwrap();
     let kinds = [
-        EventKind::SpawnAside { task: local, aside: Aside::LocalSet },
-        EventKind::AsideStart { task: local },
-        EventKind::AsideStart { task: closure },
-        EventKind::AsideEnd { task: local, outcome: Outcome::Waits },
-        EventKind::AsideStart { task: local },
-        EventKind::AsideEnd { task: local, outcome: Outcome::Done },
+        EventKind::OffWorkerSpawn { task: local, by: OffWorker::LocalSet },
+        EventKind::OffWorkerStart { task: local },
+        EventKind::OffWorkerStart { task: closure },
+        EventKind::OffWorkerEnd { task: local, outcome: Outcome::Waits },
+        EventKind::OffWorkerStart { task: local },
+        EventKind::OffWorkerEnd { task: local, outcome: Outcome::Done },
         EventKind::SearchFailed,
     ];
     for (number, kind) in kinds.into_iter().enumerate() {
@@ -184,7 +184,7 @@ fn what_no_worker_runs_has_rows_of_its_own() {
     let data = data(&Sample::of(&writer.finish().unwrap()).converted("html", &[]));
     let lanes = data["lanes"].as_array().unwrap();
     let names: Vec<_> = lanes.iter().map(|lane| lane["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["outside", "aside 1", "aside 2"]);
+    assert_eq!(names, ["outside", "off-worker 1", "off-worker 2"]);
     assert_eq!(data["titles"], serde_json::json!(["local", "task 8"]));
     // Start after the one before, length, title, task, and flags: from no queue; waits, done, had
     // not ended.
@@ -203,7 +203,7 @@ fn the_number_of_rows_is_limited() {
     let mut writer = Writer::new(Vec::new(), &header()).unwrap();
     for number in 0..40 {
         let (at, task) = (Duration::from_nanos(100 * number), TaskId(number + 1));
-        let (lane, kind) = (Lane::Outside, EventKind::AsideStart { task });
+        let (lane, kind) = (Lane::Outside, EventKind::OffWorkerStart { task });
         writer.event(&Event { at, is_exact: true, lane, kind }).unwrap();
     }
     let data = data(&Sample::of(&writer.finish().unwrap()).converted("html", &[]));

@@ -199,7 +199,7 @@ fn a_theft_is_seen_however_short_it_was() {
 }
 
 #[test]
-fn a_seat_that_was_lent_has_its_workers_one_after_the_other() {
+fn a_seat_that_was_taken_away_has_its_workers_one_after_the_other() {
     let sample = Sample::new(20 * MILLISECOND);
     let events = events(&sample, &[]);
     let mut sitting: Vec<(u64, &str)> = of_phase(&events, "X")

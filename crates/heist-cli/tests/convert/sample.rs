@@ -2,7 +2,7 @@
 //! can tell happens in it, and its tasks have hostile names.
 
 use heist::trace::{
-    Aside, Event, EventKind, Header, Lane, Outcome, PollSource, Resource, StallKind, StringId,
+    Event, EventKind, Header, Lane, OffWorker, Outcome, PollSource, Resource, StallKind, StringId,
     TaskId, Writer,
 };
 use heist_testing::Rng;
@@ -88,7 +88,7 @@ impl<W: Write> Program<W> {
 
     fn run(&mut self, length: u64) -> io::Result<()> {
         let mut has_stalled = false;
-        // The spare sleeps until a seat is lent.
+        // The spare sleeps until it gets a seat.
         self.event(SPARE, true, EventKind::Park)?;
         self.writer.lost(Lane::Worker(1), 123_456)?;
         loop {
@@ -244,16 +244,16 @@ impl<W: Write> Program<W> {
         let tasks: Vec<_> = (1..=2).map(|number| TaskId(self.spawned + number)).collect();
         self.spawned += 2;
         for &task in &tasks {
-            self.event(worker, true, EventKind::SpawnAside { task, aside: Aside::Closure })?;
+            self.event(worker, true, EventKind::OffWorkerSpawn { task, by: OffWorker::Closure })?;
             let location = self.places[0];
             self.event(worker, false, EventKind::SpawnedAt { task, location })?;
-            self.outside(at + 5_000, EventKind::AsideStart { task })?;
+            self.outside(at + 5_000, EventKind::OffWorkerStart { task })?;
         }
         if self.spawned % 5 == 0 {
             return Ok(());
         }
         tasks.into_iter().try_for_each(|task| {
-            self.outside(at + 90_000, EventKind::AsideEnd { task, outcome: Outcome::Done })
+            self.outside(at + 90_000, EventKind::OffWorkerEnd { task, outcome: Outcome::Done })
         })
     }
 
@@ -270,7 +270,7 @@ impl<W: Write> Program<W> {
         self.event(worker, true, EventKind::Overflow { tasks: 5 })
     }
 
-    /// Worker 2 is stuck in a system call; its seat is lent to the spare and comes back.
+    /// Worker 2 is stuck in a system call; its seat goes to the spare and comes back.
     fn stall(&mut self, length: u64) -> io::Result<()> {
         let task = TaskId(7);
         let call = self.writer.string("pread64")?;
@@ -280,7 +280,7 @@ impl<W: Write> Program<W> {
         let noticed = start + length / 10;
         let kind = StallKind::Blocked(call);
         self.outside(noticed, EventKind::Stall { worker: 2, task, kind })?;
-        self.outside(noticed, EventKind::SeatLent { seat: 2, from: 2 })?;
+        self.outside(noticed, EventKind::SeatRobbed { seat: 2, from: 2 })?;
         let spare = usize::from(SPARE);
         self.now[spare] = self.outside + 40_000;
         self.event(SPARE, true, EventKind::Unpark { by_itself: false })?;

@@ -73,7 +73,7 @@ fn of_workers(page: &mut Page, scheduler: &Scheduler) {
         ("wakeups_total", "How often others woke the worker.", |c| c.wakeups.get()),
         ("noops_total", "How often it woke up for nothing.", |c| c.noops.get()),
         ("budget_yields_total", "Polls cut short on this worker.", |c| c.budget_yields.get()),
-        ("seat_losses_total", "How often its seat was lent.", |c| c.seat_losses.get()),
+        ("seat_losses_total", "How often it was stuck and lost its seat.", |c| c.seat_losses.get()),
     ];
     // Includes spares that have ended, because counters must not decrease.
     let workers = 0..scheduler.workers_ever();

@@ -49,7 +49,7 @@ pub(crate) struct Counters {
     pub(crate) mean_poll_time: Counter,
     polls_at_park: Counter,
     busy: Busy,
-    /// How often the worker was stuck and its seat was lent. This is the only counter that another
+    /// How often the worker was stuck and lost its seat. This is the only counter that another
     /// thread writes; it has a cache line of its own.
     pub(crate) seat_losses: CachePadded<SharedCounter>,
     /// Durations of polls, if the histogram is enabled.

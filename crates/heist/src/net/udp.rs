@@ -15,8 +15,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
 use std::{convert, fmt, future, io};
 
-/// What a receiver waits for. That nobody received an earlier datagram (`ECONNREFUSED`) is reported
-/// as an error event only.
+/// What a receiver waits for. That an earlier datagram found no receiver (`ECONNREFUSED`) is
+/// reported as an error event only.
 const RECEIVES: Interest = Interest::READABLE.add(Interest::ERROR);
 
 /// A UDP socket.

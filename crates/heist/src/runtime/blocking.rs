@@ -36,8 +36,8 @@ pub(super) fn call_closer(scheduler: &Scheduler) -> bool {
     catch_unwind(AssertUnwindSafe(|| handle.start(run))).is_ok_and(|started| started.is_ok())
 }
 
-/// A thread that ends, also if a callback panics. When the runtime goes down whoever shuts it down
-/// waits for all.
+/// A thread that ends, also if a callback panics. When the runtime goes down, the thread that shuts
+/// it down waits for all.
 struct Retires<'a>(&'a Handle);
 
 impl Drop for Retires<'_> {

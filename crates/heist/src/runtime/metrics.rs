@@ -272,7 +272,7 @@ impl RuntimeMetrics {
         self.scheduler.worker_state(worker, self.scheduler.worker_seat(worker))
     }
 
-    /// Returns the index of the worker's seat, or `None` while the seat is lent to a spare worker.
+    /// Returns the index of the worker's seat, or `None` while a spare worker has the seat.
     ///
     /// A worker loses its seat when it is stuck or blocks in
     /// [`block_in_place`](crate::task::block_in_place). Otherwise this is the worker's own index:
@@ -317,7 +317,7 @@ impl RuntimeMetrics {
         self.worker("worker_budget_forced_yield_count", worker).budget_yields.get()
     }
 
-    /// Returns how often the worker was stuck in a poll and its seat was lent to a spare worker.
+    /// Returns how often the worker was stuck in a poll and lost its seat to a spare worker.
     #[track_caller]
     pub fn worker_seat_loss_count(&self, worker: usize) -> u64 {
         self.worker("worker_seat_loss_count", worker).seat_losses.get()

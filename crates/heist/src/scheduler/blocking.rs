@@ -248,7 +248,7 @@ impl Work for Submitted {
         let run = || self.closure.run(&NeverWaits);
         let ran = match trace::is_recording() {
             false => run(),
-            true => trace::run_aside(id, run, |_| Outcome::Done),
+            true => trace::run_off_worker(id, run, |_| Outcome::Done),
         };
         debug_assert!(matches!(ran, Ran::Done), "a closure's task is ready after its first poll");
     }

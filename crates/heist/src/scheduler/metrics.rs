@@ -29,7 +29,7 @@ pub enum WorkerState {
     /// It sleeps, either because there is nothing to do or until it gets its seat back. Also the
     /// state of a worker that no thread runs.
     Parked,
-    /// It is in the middle of a poll without its seat: it was stuck and the seat was lent, or it
+    /// It is in the middle of a poll without its seat: it was stuck and has lost the seat, or it
     /// has stepped aside to block, as in [`block_in_place`](crate::task::block_in_place).
     Blocked,
 }

@@ -287,7 +287,7 @@ impl Scheduler {
             Left::Handed => {}
             Left::Kept | Left::Lost => return false,
         }
-        self.record(|| EventKind::SeatLent { seat: seat as u16, from: worker as u16 });
+        self.record(|| EventKind::SeatRobbed { seat: seat as u16, from: worker as u16 });
         // The worker puts nothing into its slot any more that it would not take out again; what it
         // put there before is visible behind the barrier.
         if self.barrier.heavy() {

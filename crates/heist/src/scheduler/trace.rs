@@ -4,7 +4,7 @@ use super::blocking::NeverWaits;
 use super::shared::{Runnable, Shared};
 use crate::stall::{StallCause, StallReport};
 use crate::task::{self, Notified};
-use crate::trace::{Aside, EventKind, Recorder, StallKind, StringId, Subject, TaskId};
+use crate::trace::{EventKind, OffWorker, Recorder, StallKind, StringId, Subject, TaskId};
 use std::sync::Arc;
 
 /// For what is rare, or done by threads that are no workers.
@@ -33,7 +33,7 @@ impl Shared {
     pub(crate) fn record_closure(&self, closure: &Notified<NeverWaits>) {
         if let Some(recorder) = self.recorder() {
             let (id, at) = (closure.id().number().get(), closure.spawned_at());
-            recorder.spawned_aside(id, Aside::Closure, at);
+            recorder.spawned_off_worker(id, OffWorker::Closure, at);
         }
     }
 

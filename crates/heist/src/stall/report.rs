@@ -111,7 +111,7 @@ impl StallReport {
         self.waiting
     }
 
-    /// Returns whether the worker's seat was lent to a spare worker, which runs the tasks that
+    /// Returns whether the worker has lost its seat to a spare worker, which runs the tasks that
     /// wait.
     ///
     /// There may be no spare worker to take it; see

@@ -59,7 +59,7 @@ struct Cell<F: Future, S: Schedule> {
     /// then only a worker schedules it, which knows its scheduler.
     home: UnsafeCell<Option<S::Home>>,
     stage: UnsafeCell<Stage<F>>,
-    /// Whose this is says JOIN_WAKER: the task's if set, else the join handle's.
+    /// Belongs to the task if JOIN_WAKER is set, and otherwise to the join handle.
     join_waker: UnsafeCell<Option<Waker>>,
 }
 
@@ -402,7 +402,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             let waker = self.join_waker.with_mut(|waker| unsafe { (*waker).take() });
             quietly(|| waker.into_iter().for_each(Waker::wake));
         }
-        // SAFETY: (T2) a complete task is scheduled by nobody; only the one who completed it
+        // SAFETY: (T2) a complete task is never scheduled, and only the thread that completed it
         // comes here.
         let home = self.home.with_mut(|home| unsafe { (*home).take() });
         1 + u64::from(home.is_some_and(S::release))

@@ -1,7 +1,8 @@
 //! Tasks: a future with its header and output, in one allocation.
 //!
 //! This module knows no worker, no queue and no runtime. A task reaches its scheduler only through
-//! `Schedule`. `task/README.md` specifies the life of a task, and who may touch what and when.
+//! `Schedule`. `task/README.md` specifies the life of a task, and which thread may touch what, and
+//! when.
 //!
 //! The crate calls this module `task_core`: `lib.rs` combines it with the parts of the API that
 //! need a runtime into the public module `task`.
@@ -16,7 +17,7 @@ mod local_key;
 mod names;
 mod pinned;
 mod state;
-// Loom has no sockets: there is no console, and nobody asks for what is kept here.
+// Loom has no sockets, so there is no console to show what is kept here.
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
 pub(crate) mod tracker;
 mod waker;

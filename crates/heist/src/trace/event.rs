@@ -168,8 +168,8 @@ pub enum EventKind {
         /// The worker that was woken.
         worker: u16,
     },
-    /// The seat of a stuck worker was lent.
-    SeatLent {
+    /// Sysmon has taken the seat of a stuck worker.
+    SeatRobbed {
         /// The seat.
         seat: u16,
         /// The worker that lost it.
@@ -227,19 +227,19 @@ pub enum EventKind {
         events: u32,
     },
     /// A task was spawned that no worker runs.
-    SpawnAside {
+    OffWorkerSpawn {
         /// The new task.
         task: TaskId,
         /// What runs it instead.
-        aside: Aside,
+        by: OffWorker,
     },
     /// A task that no worker runs starts, on any thread; one lane may contain several of them.
-    AsideStart {
+    OffWorkerStart {
         /// The task.
         task: TaskId,
     },
     /// A task that no worker runs has run.
-    AsideEnd {
+    OffWorkerEnd {
         /// The task.
         task: TaskId,
         /// Its result.
@@ -273,21 +273,21 @@ pub enum EventKind {
 /// # Examples
 ///
 /// ```
-/// use heist::trace::Aside;
+/// use heist::trace::OffWorker;
 ///
 /// /// What a report calls it.
-/// fn name(aside: Aside) -> &'static str {
-///     match aside {
-///         Aside::Closure => "blocking closure",
-///         Aside::LocalSet => "local task",
+/// fn name(by: OffWorker) -> &'static str {
+///     match by {
+///         OffWorker::Closure => "blocking closure",
+///         OffWorker::LocalSet => "local task",
 ///         _ => "other",
 ///     }
 /// }
-/// assert_eq!(name(Aside::Closure), "blocking closure");
+/// assert_eq!(name(OffWorker::Closure), "blocking closure");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Aside {
+pub enum OffWorker {
     /// A blocking thread.
     Closure,
     /// The task or thread that polls its [`LocalSet`](crate::task::LocalSet).

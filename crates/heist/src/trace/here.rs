@@ -1,6 +1,6 @@
 //! The scribe of the current thread, for code that knows neither workers nor runtimes.
 
-use super::event::{Aside, EventKind, Outcome, Resource, TaskId};
+use super::event::{EventKind, OffWorker, Outcome, Resource, TaskId};
 use super::recorder::Recorder;
 use super::scribe::Scribe;
 use std::cell::RefCell;
@@ -67,8 +67,8 @@ pub(crate) fn poll_returned() {
 }
 
 /// Records that this thread has spawned a task that no worker will run.
-pub(crate) fn spawned_aside(task: u64, aside: Aside, at: &'static Location<'static>) {
-    with(|place| place.recorder.spawned_aside(task, aside, at));
+pub(crate) fn spawned_off_worker(task: u64, by: OffWorker, at: &'static Location<'static>) {
+    with(|place| place.recorder.spawned_off_worker(task, by, at));
 }
 
 /// Whether events of this thread are recorded.
@@ -79,15 +79,15 @@ pub(crate) fn is_recording() -> bool {
 /// Runs a task that belongs to no worker on this thread, and records that.
 #[cold]
 #[inline(never)]
-pub(crate) fn run_aside<R>(
+pub(crate) fn run_off_worker<R>(
     task: u64,
     run: impl FnOnce() -> R,
     outcome: impl FnOnce(&R) -> Outcome,
 ) -> R {
     let task = TaskId(task);
-    record_here(EventKind::AsideStart { task });
+    record_here(EventKind::OffWorkerStart { task });
     let ran = run();
-    record_here(EventKind::AsideEnd { task, outcome: outcome(&ran) });
+    record_here(EventKind::OffWorkerEnd { task, outcome: outcome(&ran) });
     ran
 }
 

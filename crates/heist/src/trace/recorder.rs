@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::dump_requests::DumpRequests;
-use super::event::{Aside, EventKind};
+use super::event::{EventKind, OffWorker};
 use super::here;
 use super::ring::Copied;
 use super::scribe::Scribe;
@@ -93,9 +93,14 @@ impl Recorder {
 
     /// The calling thread has spawned a task that no worker will run.
     #[cold]
-    pub(crate) fn spawned_aside(&self, task: u64, aside: Aside, at: &'static Location<'static>) {
-        if self.with_own(|scribe| scribe.spawned_aside(task, aside, at)).is_none() {
-            self.lock_outside().spawned_aside(task, aside, at);
+    pub(crate) fn spawned_off_worker(
+        &self,
+        task: u64,
+        by: OffWorker,
+        at: &'static Location<'static>,
+    ) {
+        if self.with_own(|scribe| scribe.spawned_off_worker(task, by, at)).is_none() {
+            self.lock_outside().spawned_off_worker(task, by, at);
         }
     }
 

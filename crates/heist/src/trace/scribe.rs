@@ -1,7 +1,7 @@
 //! The scribe, which records the events of one worker: it decides when to read the clock, and what
 //! to omit because it was recorded before. See `README.md`.
 
-use super::event::{Aside, EventKind, Outcome, PollSource, TaskId};
+use super::event::{EventKind, OffWorker, Outcome, PollSource, TaskId};
 use super::ring::{Copied, Ring};
 use super::word::Word;
 use crate::env::{Clock, cpu_time};
@@ -158,8 +158,13 @@ impl Scribe {
     }
 
     /// Records the spawn of a task that no worker will run.
-    pub(super) fn spawned_aside(&self, task: u64, aside: Aside, at: &'static Location<'static>) {
-        self.record(EventKind::SpawnAside { task: TaskId(task), aside });
+    pub(super) fn spawned_off_worker(
+        &self,
+        task: u64,
+        by: OffWorker,
+        at: &'static Location<'static>,
+    ) {
+        self.record(EventKind::OffWorkerSpawn { task: TaskId(task), by });
         self.tell(task, at);
     }
 

@@ -8,7 +8,9 @@
 //! next event. [`Word::mark`] is the time at its position. Events between two of these happened
 //! between them.
 
-use super::event::{Aside, EventKind, Outcome, PollSource, Resource, StallKind, StringId, TaskId};
+use super::event::{
+    EventKind, OffWorker, Outcome, PollSource, Resource, StallKind, StringId, TaskId,
+};
 
 const TAG_BITS: u32 = 6;
 const TASK_BITS: u32 = 52;
@@ -52,7 +54,7 @@ mod tag {
     pub(super) const PARK: u64 = 14;
     pub(super) const UNPARK: u64 = 15;
     pub(super) const WAKE_WORKER: u64 = 16;
-    pub(super) const SEAT_LENT: u64 = 17;
+    pub(super) const SEAT_ROBBED: u64 = 17;
     pub(super) const SEAT_TAKEN: u64 = 18;
     pub(super) const SEAT_LEFT: u64 = 19;
     pub(super) const STALL: u64 = 20;
@@ -65,9 +67,9 @@ mod tag {
     pub(super) const TIMERS_FIRED: u64 = 26;
     pub(super) const IO_HARVEST: u64 = 27;
     pub(super) const CPU_TIME: u64 = 28;
-    pub(super) const SPAWN_ASIDE: u64 = 29;
-    pub(super) const ASIDE_START: u64 = 30;
-    pub(super) const ASIDE_END: u64 = 31;
+    pub(super) const OFF_WORKER_SPAWN: u64 = 29;
+    pub(super) const OFF_WORKER_START: u64 = 30;
+    pub(super) const OFF_WORKER_END: u64 = 31;
     pub(super) const DUMPED: u64 = 32;
     pub(super) const IDLE_ROUNDS: u64 = 33;
     /// The second word of `IDLE_ROUNDS`.
@@ -202,8 +204,8 @@ impl Word {
             EventKind::Park => Word::new(tag::PARK, 0),
             EventKind::Unpark { by_itself } => Word::new(tag::UNPARK, by_itself as u64),
             EventKind::WakeWorker { worker } => Word::new(tag::WAKE_WORKER, worker as u64),
-            EventKind::SeatLent { seat, from } => {
-                Word::new(tag::SEAT_LENT, seat as u64 | (from as u64) << 16)
+            EventKind::SeatRobbed { seat, from } => {
+                Word::new(tag::SEAT_ROBBED, seat as u64 | (from as u64) << 16)
             }
             EventKind::SeatTaken { seat } => Word::new(tag::SEAT_TAKEN, seat as u64),
             EventKind::SeatLeft { seat } => Word::new(tag::SEAT_LEFT, seat as u64),
@@ -221,13 +223,13 @@ impl Word {
             EventKind::TimersFired { timers } => Word::new(tag::TIMERS_FIRED, timers as u64),
             EventKind::IoHarvest { events } => Word::new(tag::IO_HARVEST, events as u64),
             EventKind::CpuTime { nanos } => Word::new(tag::CPU_TIME, nanos),
-            EventKind::SpawnAside { task, aside } => {
-                Word(Word::of_task(tag::SPAWN_ASIDE, task).0 | (aside as u64) << SOURCE_SHIFT)
+            EventKind::OffWorkerSpawn { task, by } => {
+                Word(Word::of_task(tag::OFF_WORKER_SPAWN, task).0 | (by as u64) << SOURCE_SHIFT)
             }
-            EventKind::AsideStart { task } => Word::of_task(tag::ASIDE_START, task),
-            EventKind::AsideEnd { task, outcome } => {
-                Word(Word::of_task(tag::ASIDE_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT)
-            }
+            EventKind::OffWorkerStart { task } => Word::of_task(tag::OFF_WORKER_START, task),
+            EventKind::OffWorkerEnd { task, outcome } => Word(
+                Word::of_task(tag::OFF_WORKER_END, task).0 | outcome_bits(outcome) << OUTCOME_SHIFT,
+            ),
             EventKind::Dumped => Word::new(tag::DUMPED, 0),
             EventKind::IdleRounds { rounds, searches, seat, nanos, awake_nanos } => {
                 let times = Word::new(tag::ROUND_TIMES, nanos | awake_nanos << ROUND_TIME_BITS);
@@ -263,7 +265,7 @@ impl Word {
             tag::PARK => EventKind::Park,
             tag::UNPARK => EventKind::Unpark { by_itself: payload & 1 == 1 },
             tag::WAKE_WORKER => EventKind::WakeWorker { worker: low },
-            tag::SEAT_LENT => EventKind::SeatLent { seat: low, from: high },
+            tag::SEAT_ROBBED => EventKind::SeatRobbed { seat: low, from: high },
             tag::SEAT_TAKEN => EventKind::SeatTaken { seat: low },
             tag::SEAT_LEFT => EventKind::SeatLeft { seat: low },
             tag::STALL => {
@@ -279,9 +281,9 @@ impl Word {
             tag::TIMERS_FIRED => EventKind::TimersFired { timers: count },
             tag::IO_HARVEST => EventKind::IoHarvest { events: count },
             tag::CPU_TIME => EventKind::CpuTime { nanos: payload },
-            tag::SPAWN_ASIDE => EventKind::SpawnAside { task, aside: self.aside()? },
-            tag::ASIDE_START => EventKind::AsideStart { task },
-            tag::ASIDE_END => EventKind::AsideEnd { task, outcome: self.outcome()? },
+            tag::OFF_WORKER_SPAWN => EventKind::OffWorkerSpawn { task, by: self.by()? },
+            tag::OFF_WORKER_START => EventKind::OffWorkerStart { task },
+            tag::OFF_WORKER_END => EventKind::OffWorkerEnd { task, outcome: self.outcome()? },
             tag::DUMPED => EventKind::Dumped,
             tag::IDLE_ROUNDS => return Some(self.idle_rounds_item()),
             tag::ROUND_TIMES => {
@@ -325,9 +327,9 @@ impl Word {
         })
     }
 
-    fn aside(self) -> Option<Aside> {
-        let aside = self.0 >> SOURCE_SHIFT & 7;
-        [Aside::Closure, Aside::LocalSet].into_iter().find(|known| *known as u64 == aside)
+    fn by(self) -> Option<OffWorker> {
+        let by = self.0 >> SOURCE_SHIFT & 7;
+        [OffWorker::Closure, OffWorker::LocalSet].into_iter().find(|known| *known as u64 == by)
     }
 
     fn resource(self) -> Option<Resource> {

@@ -286,9 +286,9 @@ fn task_of(kind: EventKind) -> TaskId {
         | EventKind::PollEnd { task, .. }
         | EventKind::Wake { task }
         | EventKind::Stall { task, .. }
-        | EventKind::SpawnAside { task, .. }
-        | EventKind::AsideStart { task }
-        | EventKind::AsideEnd { task, .. }
+        | EventKind::OffWorkerSpawn { task, .. }
+        | EventKind::OffWorkerStart { task }
+        | EventKind::OffWorkerEnd { task, .. }
         | EventKind::BudgetExhausted { task, .. } => task,
         _ => TaskId(0),
     }

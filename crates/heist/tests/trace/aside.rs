@@ -3,7 +3,7 @@
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{LocalSet, spawn_blocking, spawn_local, yield_now};
-use heist::trace::{Aside, Config, Event, EventKind, Lane, Outcome, TaskId, Trace};
+use heist::trace::{Config, Event, EventKind, Lane, OffWorker, Outcome, TaskId, Trace};
 use std::thread;
 use std::time::Duration;
 
@@ -28,10 +28,10 @@ fn trace(handle: &Handle) -> (Trace, Vec<Event>) {
 /// All that is told of a task, in the order of time.
 fn of(events: &[Event], wanted: TaskId) -> Vec<EventKind> {
     let is_meant = |kind: &EventKind| match kind {
-        EventKind::SpawnAside { task, .. }
+        EventKind::OffWorkerSpawn { task, .. }
         | EventKind::SpawnedAt { task, .. }
-        | EventKind::AsideStart { task }
-        | EventKind::AsideEnd { task, .. }
+        | EventKind::OffWorkerStart { task }
+        | EventKind::OffWorkerEnd { task, .. }
         | EventKind::Spawn { task }
         | EventKind::PollStart { task, .. } => *task == wanted,
         _ => false,
@@ -71,10 +71,10 @@ fn closures_are_told_from_their_spawn_to_their_end() {
     for task in [from_task, panics].map(number) {
         let told = of(&events, task);
         let [spawned, place, start, end] = told[..] else { panic!("{told:?}") };
-        assert_eq!(spawned, EventKind::SpawnAside { task, aside: Aside::Closure });
+        assert_eq!(spawned, EventKind::OffWorkerSpawn { task, by: OffWorker::Closure });
         assert!(here(&trace, place), "{place:?}");
-        assert_eq!(start, EventKind::AsideStart { task });
-        assert_eq!(end, EventKind::AsideEnd { task, outcome: Outcome::Done });
+        assert_eq!(start, EventKind::OffWorkerStart { task });
+        assert_eq!(end, EventKind::OffWorkerEnd { task, outcome: Outcome::Done });
     }
 }
 
@@ -91,11 +91,11 @@ fn tasks_of_a_local_set_are_told_poll_by_poll() {
     let (trace, events) = trace(runtime.handle());
     let told = of(&events, task);
     let [spawned, place, first, yields, second, done] = told[..] else { panic!("{told:?}") };
-    assert_eq!(spawned, EventKind::SpawnAside { task, aside: Aside::LocalSet });
+    assert_eq!(spawned, EventKind::OffWorkerSpawn { task, by: OffWorker::LocalSet });
     assert!(here(&trace, place), "{place:?}");
-    assert_eq!([first, second], [EventKind::AsideStart { task }; 2]);
-    assert_eq!(yields, EventKind::AsideEnd { task, outcome: Outcome::Again });
-    assert_eq!(done, EventKind::AsideEnd { task, outcome: Outcome::Done });
+    assert_eq!([first, second], [EventKind::OffWorkerStart { task }; 2]);
+    assert_eq!(yields, EventKind::OffWorkerEnd { task, outcome: Outcome::Again });
+    assert_eq!(done, EventKind::OffWorkerEnd { task, outcome: Outcome::Done });
 }
 
 /// Nobody sits there between two calls of `block_on`.

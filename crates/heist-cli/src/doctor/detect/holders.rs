@@ -42,11 +42,11 @@ impl Runs {
             (EventKind::PollStart { task, .. }, Lane::Worker(worker)) => {
                 self.polls.insert(worker, Run { task, place: None, from, call: None });
             }
-            (EventKind::AsideStart { task }, _) if self.asides.len() < KEPT => {
+            (EventKind::OffWorkerStart { task }, _) if self.asides.len() < KEPT => {
                 let place = Some(picture.place_of(task));
                 self.asides.insert(task, Run { task, place, from, call: None });
             }
-            (EventKind::AsideEnd { task, .. }, _) => {
+            (EventKind::OffWorkerEnd { task, .. }, _) => {
                 let run = self.asides.remove(&task);
                 self.end(run, event.at);
             }

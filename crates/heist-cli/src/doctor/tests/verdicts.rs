@@ -138,10 +138,10 @@ fn a_closure_may_hold_the_lock() {
         || waits_for_lock(3),
         |script| {
             let (task, location, outcome) = (TaskId(50), StringId(2), Outcome::Done);
-            script.on(1, 1, EventKind::SpawnAside { task, aside: Aside::Closure });
+            script.on(1, 1, EventKind::OffWorkerSpawn { task, by: OffWorker::Closure });
             script.on(1, 1, EventKind::SpawnedAt { task, location });
-            script.add(30, Lane::Outside, EventKind::AsideStart { task });
-            script.add(59_000, Lane::Outside, EventKind::AsideEnd { task, outcome });
+            script.add(30, Lane::Outside, EventKind::OffWorkerStart { task });
+            script.add(59_000, Lane::Outside, EventKind::OffWorkerEnd { task, outcome });
         },
     );
     assert_eq!(of_line(&diagnosis, LINES[1]).tasks[1].id, 50);

@@ -144,7 +144,7 @@ fn probed(name: &str, work: impl FnOnce() + Send + 'static) -> (Probe, thread::J
     (told.recv().unwrap(), thread.unwrap())
 }
 
-/// Whether this system tells about threads. Somebody who reads their own file is in a call.
+/// Whether this system tells about threads. A thread that reads its own file is in a system call.
 fn is_told() -> bool {
     let this = Probe::of_this_thread();
     this.sample().is_some() && this.system_call().is_some()

@@ -1,5 +1,5 @@
-//! Seats that are left and taken, beside those who add something there, in every interleaving that
-//! loom can find (L3).
+//! Seats that are left and taken, beside threads that add something there, in every interleaving
+//! that loom can find (L3).
 
 use super::guard_sleep::GuardSleep;
 use super::vacancy::Vacancy;
@@ -49,7 +49,7 @@ impl Scene {
         self.seat.compare_exchange(from, to, done, not).is_ok()
     }
 
-    /// Whether somebody sat there.
+    /// Whether a worker held it.
     fn leave(&self) -> bool {
         if !self.exchange(HELD, VACANT) {
             return false;
@@ -98,7 +98,7 @@ impl Scene {
     }
 }
 
-/// A source is added where somebody is leaving.
+/// A source is added while the worker leaves the seat.
 fn a_source_where_nobody_sits() {
     let scene = Scene::new();
     let adds = thread::spawn(move || {
@@ -109,7 +109,7 @@ fn a_source_where_nobody_sits() {
     });
     assert!(scene.leave());
     adds.join().unwrap();
-    assert!(*scene.is_watched.lock().unwrap(), "somebody watches");
+    assert!(*scene.is_watched.lock().unwrap(), "the guard watches");
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn loom_l3_a_source_where_nobody_sits() {
 }
 
 #[test]
-#[should_panic(expected = "somebody watches")]
+#[should_panic(expected = "the guard watches")]
 fn loom_canary_no_light_barrier() {
     canary::GUARD_NO_LIGHT_BARRIER.model(a_source_where_nobody_sits);
 }
 
-/// A seat is taken, and lost again before who took it has said so.
+/// A seat is taken, and lost again before its new worker has cleared the mark.
 fn taken_and_lost() {
     let scene = Scene::new();
     scene.has_source.store(true, Ordering::Relaxed);
@@ -132,7 +132,7 @@ fn taken_and_lost() {
     scene.sit_down();
     let is_lost = robs.join().unwrap();
     assert_eq!(scene.vacancy.is_marked(), is_lost, "what is marked is so");
-    assert!(*scene.is_watched.lock().unwrap() || !is_lost, "somebody watches");
+    assert!(*scene.is_watched.lock().unwrap() || !is_lost, "the guard watches");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn loom_l3_a_seat_that_is_lost_at_once() {
 }
 
 #[test]
-#[should_panic(expected = "somebody watches")]
+#[should_panic(expected = "the guard watches")]
 fn loom_canary_no_second_look() {
     canary::GUARD_NO_SECOND_LOOK.model(taken_and_lost);
 }

@@ -366,7 +366,7 @@ impl Registration {
         interest: Interest,
         operation: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
-        // Before the look: nobody but a reactor says that it is ready again.
+        // Before the check: only a reactor says that it is ready again.
         let is_registered = self.is_registered();
         let event = self.source().look(interest);
         if event.is_none() && is_registered {
@@ -381,7 +381,7 @@ impl Registration {
     }
 
     /// An operation for `interest` found nothing. `true`: and yet `event` stays, for a side is
-    /// closed, and nobody knows which of the sides was tried.
+    /// closed, and which of the sides was tried is unknown.
     fn not_ready(&self, interest: Interest, event: ReadyEvent) -> bool {
         if interest.is_one_sided() {
             self.source().refute(event);
@@ -403,7 +403,8 @@ impl<S: AsFd> Deref for Evented<S> {
 impl<S: AsFd> Drop for Evented<S> {
     fn drop(&mut self) {
         if let Some(inner) = &self.inner {
-            // The descriptor is closed next. What could not be deregistered reaches nobody.
+            // The descriptor is closed next. If it could not be deregistered, its events find no
+            // source.
             let _ = self.registration.deregister(inner.as_fd());
         }
     }

@@ -1,4 +1,4 @@
-//! Readiness, those who wait for it, and registrations in every interleaving that loom can find. A
+//! Readiness, waiters, and registrations in every interleaving that loom can find. A
 //! wake-up or an event that is lost is a deadlock.
 //!
 //! Scenes are leaked: when a model deadlocks, loom's objects can no longer be dropped.
@@ -163,7 +163,7 @@ struct Message {
 // SAFETY: (T8) that the accesses are ordered is what the model checks.
 unsafe impl Sync for Message {}
 
-/// Somebody waits while an event comes, and sees what led to it.
+/// A task waits while an event comes, and sees what led to it.
 fn an_event_beside_a_wait() {
     let scene = leak(Message { source: Source::new(Ready::EMPTY), text: UnsafeCell::new(0) });
     let reactor = thread::spawn(move || {
@@ -195,7 +195,7 @@ fn loom_canary_no_second_look() {
     canary::SOURCE_NO_SECOND_LOOK.model(an_event_beside_a_wait);
 }
 
-/// Bytes come, each with its event, while somebody reads until there is nothing, says so, and
+/// Bytes come, each with its event, while a task reads until there is nothing, says so, and
 /// waits.
 fn events_beside_a_clear(bytes: usize) {
     let scene: &'static (Kernel, Source) = leak((Kernel::new(), Source::new(Ready::READABLE)));
@@ -228,8 +228,8 @@ fn loom_canary_stale_clear() {
     canary::READINESS_STALE_CLEAR.model(|| events_beside_a_clear(1));
 }
 
-/// A datagram finds nobody, which is an error that comes alone, and then one arrives: who receives
-/// gets both.
+/// A datagram finds no receiver, which is an error that comes alone, and then one arrives: the
+/// receiver gets both.
 fn an_error_beside_a_receive() {
     let scene: &'static (Mutex<[bool; 2]>, Source) =
         leak((Mutex::new([false; 2]), Source::new(Ready::READABLE)));
@@ -262,7 +262,7 @@ fn loom_t8_an_error_beside_a_receive() {
     loom::model(an_error_beside_a_receive);
 }
 
-/// Alone it wakes who receives.
+/// Alone it wakes the receiver.
 fn an_error_alone() {
     let source = leak(Source::new(Ready::EMPTY));
     let reactor = thread::spawn(move || wake(|wakers| source.event(Ready::ERROR, wakers)));
@@ -282,7 +282,8 @@ fn loom_canary_error_untold() {
     canary::SOURCE_ERROR_UNTOLD.model(an_error_alone);
 }
 
-/// Another task takes over the wait while an event comes: it is told, whoever of the two was woken.
+/// Another task takes over the wait while an event comes: it is told, whichever of the two was
+/// woken.
 #[test]
 fn loom_t8_a_waker_replaced_beside_an_event() {
     loom::model(|| {
@@ -311,7 +312,7 @@ fn loom_t8_a_future_given_up_beside_an_event() {
         });
         reactor.join().unwrap();
         drop(other);
-        assert_eq!(source.futures(), 0, "nobody is left behind");
+        assert_eq!(source.futures(), 0, "no future is left behind");
     });
 }
 
@@ -329,14 +330,14 @@ fn loom_t8_two_futures_are_told() {
         assert!(first.is_pending());
         wake(|wakers| source.event(Ready::READABLE, wakers));
         let again = wait.poll(&mut Context::from_waker(Waker::noop()));
-        assert!(again.is_ready(), "who was woken is told");
-        // Once more, for one who came after that.
+        assert!(again.is_ready(), "the woken task is told");
+        // Once more, for a waiter that came after that.
         wake(|wakers| source.event(Ready::READABLE, wakers));
         other.join().unwrap();
     });
 }
 
-/// The runtime goes down while somebody registers and waits.
+/// The runtime goes down while a task registers and waits.
 fn a_wait_beside_the_end() {
     let registration = registration(Model::new(0));
     let end = thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! Descriptors of this process, with reactors that are turned by hand. Here: who waits, and which
-//! reactor watches; reading and writing is in `operations`.
+//! Descriptors of this process, with reactors that are turned by hand. Here: which tasks wait, and
+//! which reactor watches; reading and writing is in `operations`.
 
 mod operations;
 
@@ -127,8 +127,8 @@ fn what_has_come_in_a_sleep_comes_once() {
     assert!(!slept.is_woken && slept.harvest.is_none());
 }
 
-/// L3: who sleeps while there is no source is interrupted by the first one, and sleeps where that
-/// is heard.
+/// L3: a worker that sleeps while there is no source is interrupted by the first one, and sleeps
+/// where that is heard.
 #[test]
 fn l3_the_first_source_is_heard_by_who_sleeps_already() {
     let reactors = reactors(1);
@@ -252,7 +252,7 @@ fn one_event_wakes_all_futures_that_it_concerns() {
         assert!(future.as_mut().poll(&mut cx).is_pending());
     }
     drop(futures.pop());
-    assert_eq!(source.registration.source().futures(), 3, "who gives up leaves");
+    assert_eq!(source.registration.source().futures(), 3, "a dropped future leaves");
 
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
@@ -321,7 +321,7 @@ fn an_event_for_a_source_that_has_left_reaches_nobody() {
     sources.dispatch([(old_key.0, Ready::READABLE)].into_iter(), &mut Vec::new());
     assert!(old.look(BOTH).is_none() && new.look(BOTH).is_none());
     sources.remove(old_key);
-    assert_eq!(sources.len(), 1, "and removing it once more removes nobody else");
+    assert_eq!(sources.len(), 1, "and removing it once more removes no other");
     sources.dispatch([(new_key.0, Ready::READABLE)].into_iter(), &mut Vec::new());
     assert!(new.look(BOTH).is_some());
 }
@@ -366,7 +366,7 @@ fn who_waits_when_the_runtime_goes_down_finds_out() {
     assert!(is_down(ready.poll(&mut cx)));
 
     let (late, _far) = watched(&reactors);
-    assert!(is_down(late.poll_ready(&mut cx, Direction::Read)), "there is nobody to watch it");
+    assert!(is_down(late.poll_ready(&mut cx, Direction::Read)), "no reactor watches it");
     assert_eq!([0, 1].map(|seat| reactors[seat].sources.len()), [0, 0]);
 }
 

@@ -45,7 +45,7 @@ impl Scene {
     }
 }
 
-/// A source comes, and an event of it: who sleeps gets to see that.
+/// A source is added, and has an event: the sleeping worker sees it.
 fn a_source_beside_a_sleeper() {
     let scene = Scene::new();
     let adds = thread::spawn(move || {
@@ -58,7 +58,7 @@ fn a_source_beside_a_sleeper() {
     // then, where the event is.
     let was_on_parker = scene.parker_sleep.begin_sleep(|| scene.has_source.load(Ordering::Relaxed));
     match was_on_parker {
-        true => assert!(!scene.seat.park_lightly(None), "nobody wakes the seat"),
+        true => assert!(!scene.seat.park_lightly(None), "the seat is not woken"),
         false => scene.poller.park(),
     }
     if was_on_parker {

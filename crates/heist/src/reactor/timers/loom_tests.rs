@@ -1,5 +1,5 @@
-//! Timers in every interleaving that loom can find: owners beside wheels, and who registers beside
-//! who sleeps (I1).
+//! Timers in every interleaving that loom can find: owners beside wheels, and registrations beside
+//! sleeps (I1).
 
 use super::*;
 use crate::canary;
@@ -79,7 +79,7 @@ fn poll_beside_fire() {
     beside_wheel(10, |scene| polled = scene.timer.poll(&waker));
     match polled {
         Polled::Fired => {}
-        Polled::Waiting => assert_eq!(bell.rings(), 1, "who waits is woken"),
+        Polled::Waiting => assert_eq!(bell.rings(), 1, "the waiter is woken"),
         Polled::Resting | Polled::Closed => panic!("it is registered, and open"),
     }
 }
@@ -90,7 +90,7 @@ fn loom_i1_a_poll_beside_the_wheel() {
 }
 
 #[test]
-#[should_panic(expected = "who waits is woken")]
+#[should_panic(expected = "the waiter is woken")]
 fn loom_canary_poll_unchecked() {
     canary::TIMER_POLL_UNCHECKED.model(poll_beside_fire);
 }
@@ -126,7 +126,7 @@ fn loom_i1_a_reset_to_earlier_beside_the_wheel() {
         let rests = scene.timer.poll(Waker::noop()) == Polled::Resting;
         scene.advance(20);
         assert!(scene.timer.has_fired() || rests, "lost");
-        assert_eq!(scene.bell.rings(), 1, "who waits is woken, once");
+        assert_eq!(scene.bell.rings(), 1, "the waiter is woken, once");
     });
 }
 
@@ -157,7 +157,7 @@ fn loom_canary_visit_dead() {
     canary::TIMER_VISIT_DEAD.model(cancel_beside_fire);
 }
 
-/// Nobody sleeps past a timer without being interrupted.
+/// No worker sleeps past a timer without being interrupted.
 fn register_beside_sleeper() {
     let scene = Scene::new();
     let sleeper = {
@@ -200,7 +200,7 @@ fn register_beside_close() {
     assert_eq!(scene.bell.rings(), 1);
     assert_eq!(scene.timer.poll(Waker::noop()), Polled::Closed);
     if registered != Registered::Closed {
-        assert_eq!(bell.rings(), 1, "who waits is told");
+        assert_eq!(bell.rings(), 1, "the waiter is told");
         assert_eq!(late.poll(Waker::noop()), Polled::Closed);
     }
 }
@@ -211,12 +211,12 @@ fn loom_i1_a_registration_beside_the_end() {
 }
 
 #[test]
-#[should_panic(expected = "who waits is told")]
+#[should_panic(expected = "the waiter is told")]
 fn loom_canary_close_unseen() {
     canary::TIMERS_CLOSE_UNSEEN.model(register_beside_close);
 }
 
-/// A timer whose runtime goes down while somebody else waits for it, who has it registered in
+/// A timer whose runtime goes down while another task waits for it, which has it registered in
 /// another: that one wakes him.
 fn poll_beside_close() {
     let scene = Scene::new();
@@ -233,7 +233,7 @@ fn poll_beside_close() {
     let mut polled = scene.timer.poll(&waker);
     closer.join().unwrap();
     if polled == Polled::Waiting {
-        assert_eq!(bell.rings(), 1, "who waits is told");
+        assert_eq!(bell.rings(), 1, "the waiter is told");
         polled = scene.timer.poll(&waker);
     }
     assert_eq!(polled, Polled::Closed);
@@ -244,7 +244,7 @@ fn poll_beside_close() {
     elsewhere.advance(millis(10), 8, &mut wakers);
     wakers.into_iter().for_each(Waker::wake);
     assert!(scene.timer.has_fired());
-    assert_eq!(bell.rings(), rings + 1, "who waits elsewhere is woken");
+    assert_eq!(bell.rings(), rings + 1, "the waiter elsewhere is woken");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn loom_i1_a_poll_beside_the_end() {
 }
 
 #[test]
-#[should_panic(expected = "who waits elsewhere is woken")]
+#[should_panic(expected = "the waiter elsewhere is woken")]
 fn loom_canary_closed_forgets() {
     canary::TIMER_CLOSED_FORGETS.model(poll_beside_close);
 }
@@ -275,7 +275,7 @@ fn loom_i1_a_new_timer_beside_the_wheel() {
         assert_ne!(registered, Registered::Closed);
         scene.advance(20);
         assert_eq!(timer.poll(Waker::noop()), Polled::Fired, "lost");
-        assert_eq!(bell.rings(), 1, "who waits is woken, once");
+        assert_eq!(bell.rings(), 1, "the waiter is woken, once");
     });
 }
 
@@ -323,6 +323,6 @@ fn loom_i1_a_reset_beside_the_end() {
             }
         }
         closer.join().unwrap();
-        assert_eq!(scene.bell.rings(), 1, "who waits is told");
+        assert_eq!(scene.bell.rings(), 1, "the waiter is told");
     });
 }

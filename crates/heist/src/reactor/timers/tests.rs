@@ -60,7 +60,7 @@ struct Sleeper {
     deadline: Time,
 }
 
-/// Timers beside a model of them: who has not fired yet.
+/// Timers beside a model of them: those that have not fired yet.
 struct Scene {
     timers: Timers,
     now: Time,
@@ -123,7 +123,7 @@ impl Scene {
         self.waits(deadline, until, registered)
     }
 
-    /// Whether a timer that has been registered waits. Before that somebody slept until `until`.
+    /// Whether a timer that has been registered waits. Before that a worker slept until `until`.
     fn waits(&mut self, deadline: Time, until: u64, registered: Registered) -> bool {
         match registered {
             Registered::Waiting { interrupt } => {

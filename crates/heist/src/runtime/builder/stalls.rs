@@ -10,7 +10,7 @@ impl Builder {
     /// Sets how long a task may keep its worker while others wait. The default is 10 milliseconds.
     ///
     /// A worker whose current poll takes longer, because it blocks or computes, is *stuck*: the
-    /// stall is reported to [`on_stall`](Self::on_stall), and the worker's seat is lent to a spare
+    /// stall is reported to [`on_stall`](Self::on_stall), and the worker's seat goes to a spare
     /// worker, which runs the tasks that wait.
     ///
     /// A monitor thread checks for stalls every few milliseconds while there is something to run,

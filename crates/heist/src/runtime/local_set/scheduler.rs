@@ -3,7 +3,7 @@
 use crate::canary;
 use crate::env::this_thread;
 use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
-use crate::trace::{self, Aside, Outcome};
+use crate::trace::{self, OffWorker, Outcome};
 use crate::tuning::TICK_INTERVAL;
 use heist_sync::{Condvar, Mutex, MutexGuard, UnsafeCell};
 use slab::Slab;
@@ -117,7 +117,7 @@ impl LocalScheduler {
         if state.is_closed.get() {
             drop(task);
         } else {
-            trace::spawned_aside(task.id().number().get(), Aside::LocalSet, spawned_at);
+            trace::spawned_off_worker(task.id().number().get(), OffWorker::LocalSet, spawned_at);
             self.push(task);
         }
         join
@@ -285,7 +285,7 @@ impl Turn<'_> {
     #[cold]
     fn run_recorded(&self, task: Notified<LocalScheduler>) -> Ran<Notified<LocalScheduler>> {
         let id = task.id().number().get();
-        trace::run_aside(
+        trace::run_off_worker(
             id,
             || task.run(self.scheduler),
             |ran| match ran {

@@ -44,7 +44,7 @@ fn after(polls: usize) -> (impl Future<Output = ()> + Send, mpsc::Receiver<Waker
         if left == 0 {
             return Poll::Ready(());
         }
-        // Nobody may be there to hear it.
+        // The receiver may be gone.
         let _ = tell.send(cx.waker().clone());
         Poll::Pending
     });

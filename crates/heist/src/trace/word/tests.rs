@@ -16,7 +16,7 @@ fn all_kinds() -> Vec<EventKind> {
         EventKind::Unpark { by_itself: true },
         EventKind::Unpark { by_itself: false },
         EventKind::WakeWorker { worker: small },
-        EventKind::SeatLent { seat: 1, from: small },
+        EventKind::SeatRobbed { seat: 1, from: small },
         EventKind::SeatTaken { seat: small },
         EventKind::SeatLeft { seat: small },
         EventKind::SpareShortage,
@@ -26,9 +26,9 @@ fn all_kinds() -> Vec<EventKind> {
         EventKind::TimersFired { timers: large },
         EventKind::IoHarvest { events: large },
         EventKind::CpuTime { nanos: MAX_NANOS },
-        EventKind::SpawnAside { task, aside: Aside::Closure },
-        EventKind::SpawnAside { task, aside: Aside::LocalSet },
-        EventKind::AsideStart { task },
+        EventKind::OffWorkerSpawn { task, by: OffWorker::Closure },
+        EventKind::OffWorkerSpawn { task, by: OffWorker::LocalSet },
+        EventKind::OffWorkerStart { task },
         EventKind::Dumped,
     ];
     for seat in [None, Some(0), Some(small - 1)] {
@@ -39,7 +39,7 @@ fn all_kinds() -> Vec<EventKind> {
     kinds.extend(resources().map(|resource| EventKind::BudgetExhausted { task, resource }));
     kinds.extend(sources().map(|source| EventKind::PollStart { task, source }));
     kinds.extend(outcomes().map(|outcome| EventKind::PollEnd { task, outcome }));
-    kinds.extend(outcomes().map(|outcome| EventKind::AsideEnd { task, outcome }));
+    kinds.extend(outcomes().map(|outcome| EventKind::OffWorkerEnd { task, outcome }));
     let stalls = [
         StallKind::Burning,
         StallKind::Blocked(StringId(large)),

@@ -133,7 +133,7 @@ fn what_nobody_knows_any_more_is_used_again() {
         timer.cancel();
     }
     drop(given_up);
-    assert!(wheel.spare().is_none(), "nobody has looked for it yet");
+    assert!(wheel.spare().is_none(), "the sweeper has not come to it yet");
     let others: Vec<_> = (0..10).map(|_| timer()).collect();
     for other in &others {
         wheel.register(other, millis(2_000_000), EntryOf::Known).unwrap();
@@ -165,7 +165,8 @@ fn spares_are_no_more_than_entries() {
     }
     assert!(most > 1000, "at first there are many, and most were kept");
     assert_eq!(wheel.spares.len(), SPARES);
-    // What fires leaves no entries behind either; who goes to sleep drops what they had a right to.
+    // What fires leaves no entries behind either; a worker that goes to sleep drops what they were
+    // owed.
     let timers: Vec<_> = (0..1000).map(|_| timer()).collect();
     for timer in &timers {
         wheel.register(timer, millis(3_000_000), EntryOf::Known).unwrap();
@@ -221,7 +222,7 @@ fn a_full_slot_is_worked_off_bit_by_bit() {
     assert!(wheel.room() <= 4 * LEVELS * SLOTS, "room for {} is kept", wheel.room());
 }
 
-/// Whoever is swept out leaves no room behind either.
+/// Swept entries leave no memory behind either.
 #[test]
 fn room_is_given_back_when_timers_are_cancelled() {
     let mut wheel = Wheel::new(Tick(0));
@@ -257,7 +258,7 @@ fn what_is_dead_is_not_next() {
     assert_eq!(wheel.next(), None);
 }
 
-/// A timer that is years away has nobody get up before.
+/// A timer that is years away wakes no worker before.
 #[test]
 fn a_lone_timer_is_next_wherever_its_slot_is() {
     for millis_ahead in [1, 63, 64, 5000, 1 << 30, (1 << 36) - 1, 1 << 36, 9 << 40] {
