@@ -269,7 +269,7 @@ impl Reactor {
         };
         let mut harvest = Harvest::new(self, &self.turn, turn);
         harvest.wait(Some(Duration::ZERO));
-        harvest.pass_on_bell();
+        harvest.pass_on_signal();
         harvest.deliver()
     }
 
@@ -291,7 +291,7 @@ impl Reactor {
         }
         // The thread that slept here before keeps the lock until it has delivered its events.
         let turn = self.sleeper_turn.lock().unwrap_or_else(PoisonError::into_inner);
-        // Relaxed: published by the parker. From now on other threads that consume the bell ring it
+        // Relaxed: published by the parker. From now on other threads that consume a signal send it
         // again, so the parker must announce the sleeper after this.
         self.is_slept_in.store(true, Ordering::Relaxed);
         let mut harvest = Harvest::new(self, &self.sleeper_turn, turn);
@@ -331,7 +331,7 @@ impl Reactor {
         let mut harvest = Harvest::new(self, &self.turn, turn);
         meanwhile();
         harvest.wait(Some(Duration::ZERO));
-        harvest.pass_on_bell();
+        harvest.pass_on_signal();
         harvest.deliver();
     }
 }
@@ -342,7 +342,7 @@ struct Marks<'a>(&'a Reactor);
 impl Drop for Marks<'_> {
     fn drop(&mut self) {
         self.0.parker_sleep.end_sleep();
-        // Relaxed: a thread that still sees it rings the bell once too often.
+        // Relaxed: a thread that still sees it signals it once too often.
         self.0.is_slept_in.store(false, Ordering::Relaxed);
     }
 }
@@ -395,11 +395,11 @@ impl<'a> Harvest<'a> {
         self.reactor.turned_at.store(self.now.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Rings the bell again if this poll has consumed it, because it may have been meant for a
+    /// Signals the eventfd again if this poll has consumed it, because it may have been meant for a
     /// sleeper.
-    fn pass_on_bell(&self) {
-        // Relaxed: set before any thread knew that it must ring.
-        if self.turn.events.has_rung() && self.reactor.is_slept_in.load(Ordering::Relaxed) {
+    fn pass_on_signal(&self) {
+        // Relaxed: set before any thread knew that it must signal.
+        if self.turn.events.is_signalled() && self.reactor.is_slept_in.load(Ordering::Relaxed) {
             self.reactor.interrupt();
         }
     }
@@ -407,7 +407,7 @@ impl<'a> Harvest<'a> {
     /// Lets the stopped clock jump to `until`, unless there are events or other threads may cause
     /// some.
     fn wait_or_jump(&mut self, until: Time, may_jump: impl FnOnce() -> bool) {
-        // This check first, then the poll: a thread that has finished rang the bell before.
+        // This check first, then the poll: a thread that has finished signalled before.
         let may_jump = may_jump();
         let timeout = if may_jump { Duration::ZERO } else { RECHECK };
         let Reactor { poller, clock, .. } = self.reactor;

@@ -57,7 +57,7 @@ mod writer;
 
 pub use config::Config;
 pub(crate) use dump::{Subject, to_file};
-pub(crate) use dump_requests::{DumpRequest, ring};
+pub(crate) use dump_requests::{DumpRequest, send};
 pub use error::ReadError;
 pub use event::{
     Event, EventKind, Lane, OffWorker, Outcome, PollSource, Resource, StallKind, StringId, TaskId,

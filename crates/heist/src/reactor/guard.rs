@@ -89,7 +89,7 @@ impl Reactors {
     }
 
     /// Has events of the sources end the guard's sleep. Without sources the poller is not watched,
-    /// because its bell may have rung, and a check of the timers does not consume that.
+    /// because its eventfd may be signalled, and a check of the timers does not consume that.
     fn watch_sources(&self, seat: usize) {
         let reactor = &self[seat];
         if let Some(guard) = self.guard.as_ref().filter(|_| reactor.sources.len() > 0) {
@@ -99,7 +99,7 @@ impl Reactors {
     }
 
     /// Makes sure that the guard sleeps no longer than until the next timer. It is woken by its own
-    /// bell, because another thread may consume the reactor's.
+    /// eventfd, because another thread may consume the reactor's.
     fn watch_timers(&self, seat: usize) {
         let next = self[seat].timers.next();
         if let Some(guard) = self.guard.as_ref().filter(|guard| guard.sleep.is_too_long_for(next)) {

@@ -12,11 +12,11 @@ use std::time::Duration;
 pub(crate) struct Poller {
     epoll: OwnedFd,
     /// Readable since the first [`wake`](Self::wake), and never read: each write is a new edge.
-    bell: OwnedFd,
+    eventfd: OwnedFd,
 }
 
-/// Protocol: the key of the bell. No source has it, because its index is larger than any slab.
-const BELL: u64 = u64::MAX;
+/// Protocol: the key of the eventfd. No source has it, because its index is larger than any slab.
+const EVENTFD: u64 = u64::MAX;
 
 /// Layout: half of a worker's ring. A poll takes at most this many events and fires at most this
 /// many timers, so that the woken tasks do not overflow the ring of the worker that polls. The rest
@@ -29,8 +29,8 @@ const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 #[derive(Default)]
 pub(crate) struct Events {
     of_sources: Vec<(u64, Ready)>,
-    /// Whether the bell has rung.
-    has_rung: bool,
+    /// Whether the eventfd was signalled.
+    is_signalled: bool,
 }
 
 impl Events {
@@ -42,13 +42,13 @@ impl Events {
         self.of_sources.is_empty()
     }
 
-    pub(super) fn has_rung(&self) -> bool {
-        self.has_rung
+    pub(super) fn is_signalled(&self) -> bool {
+        self.is_signalled
     }
 
     pub(super) fn clear(&mut self) {
         self.of_sources.clear();
-        self.has_rung = false;
+        self.is_signalled = false;
     }
 }
 
@@ -58,10 +58,10 @@ impl Poller {
     pub(crate) fn new() -> io::Result<Self> {
         let poller = Poller {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
-            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            eventfd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
         };
         let flags = EventFlags::IN | EventFlags::ET;
-        epoll::add(&poller.epoll, &poller.bell, EventData::new_u64(BELL), flags)?;
+        epoll::add(&poller.epoll, &poller.eventfd, EventData::new_u64(EVENTFD), flags)?;
         Ok(poller)
     }
 
@@ -77,11 +77,11 @@ impl Poller {
 
     /// Ends the current wait or, if there is none, the next one.
     pub(crate) fn wake(&self) {
-        let ring = || retry_on_intr(|| rustix::io::write(&self.bell, &1u64.to_ne_bytes()));
-        if ring() == Err(Errno::AGAIN) {
+        let signal = || retry_on_intr(|| rustix::io::write(&self.eventfd, &1u64.to_ne_bytes()));
+        if signal() == Err(Errno::AGAIN) {
             // The counter has overflowed after 2⁶⁴ writes. Reading resets it.
-            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-            let _ = ring();
+            let _ = rustix::io::read(&self.eventfd, &mut [0; 8]);
+            let _ = signal();
         }
     }
 
@@ -114,9 +114,9 @@ impl Poller {
         match epoll::wait(&self.epoll, &mut buffer, timeout.as_ref()) {
             Ok((brought, _)) => {
                 let keyed = brought.iter().map(|event| (event.data.u64(), event.flags));
-                let of_sources = keyed.filter(|(key, _)| *key != BELL);
+                let of_sources = keyed.filter(|(key, _)| *key != EVENTFD);
                 events.of_sources.extend(of_sources.map(|(key, flags)| (key, ready(flags))));
-                events.has_rung = events.of_sources.len() < brought.len();
+                events.is_signalled = events.of_sources.len() < brought.len();
                 Ok(!brought.is_empty())
             }
             Err(Errno::INTR) => Ok(true),

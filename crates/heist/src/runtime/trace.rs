@@ -5,7 +5,7 @@ mod at_exit;
 use super::Handle;
 use crate::env::{Clock, log, quietly};
 use crate::task;
-use crate::trace::{self, DumpRequest, Recorder, ring};
+use crate::trace::{self, DumpRequest, Recorder};
 use crate::tuning::DUMP_INTERVAL;
 use at_exit::AtExit;
 use std::ffi::OsString;
@@ -205,15 +205,15 @@ impl Kept {
             self.thread = Some(start_thread(self.handle.clone(), Arc::clone(&self.recorder))?);
         }
         if self.recorder.config().on_signal.is_some() {
-            self.signal = self.recorder.dump_requests().bell().map(listen).transpose()?;
+            self.signal = self.recorder.dump_requests().sender().map(listen).transpose()?;
         }
         Ok(())
     }
 }
 
-fn listen(bell: Arc<std::os::unix::net::UnixStream>) -> io::Result<signal_hook_registry::SigId> {
-    let action = move || ring(&bell, DumpRequest::Signal);
-    // SAFETY: (FFI) ring() is async-signal-safe.
+fn listen(sender: Arc<std::os::unix::net::UnixStream>) -> io::Result<signal_hook_registry::SigId> {
+    let action = move || trace::send(&sender, DumpRequest::Signal);
+    // SAFETY: (FFI) trace::send() is async-signal-safe.
     unsafe { signal_hook_registry::register(libc::SIGUSR2, action) }
 }
 

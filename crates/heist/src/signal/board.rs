@@ -27,11 +27,11 @@ pub(super) struct Board {
     /// One bit for each kind that has arrived and was not announced to listeners yet.
     arrived: [AtomicU64; 2],
     /// What handlers write to.
-    bell: UnixStream,
+    sender: UnixStream,
     /// The read end, of which each runtime polls a duplicate.
-    rings: UnixStream,
+    receiver: UnixStream,
     kinds: Box<[Mutex<Listeners>]>,
-    /// The runtimes that poll the bell.
+    /// The runtimes that poll the receiver.
     runtimes: Mutex<Vec<Weak<Reactors>>>,
 }
 
@@ -80,14 +80,14 @@ impl Board {
     }
 
     fn new(process: u32) -> io::Result<Board> {
-        let (bell, rings) = UnixStream::pair()?;
-        bell.set_nonblocking(true)?;
-        rings.set_nonblocking(true)?;
+        let (sender, receiver) = UnixStream::pair()?;
+        sender.set_nonblocking(true)?;
+        receiver.set_nonblocking(true)?;
         Ok(Board {
             process,
             arrived: [const { AtomicU64::new(0) }; 2],
-            bell,
-            rings,
+            sender,
+            receiver,
             kinds: (0..=libc::SIGRTMAX()).map(|_| Mutex::default()).collect(),
             runtimes: Mutex::default(),
         })
@@ -97,7 +97,7 @@ impl Board {
         lock(&self.kinds[kind.as_raw_value() as usize])
     }
 
-    /// Has the runtime of `reactors` poll the bell, if it does not yet (step 3).
+    /// Has the runtime of `reactors` poll the receiver, if it does not yet (step 3).
     ///
     /// # Errors
     /// If it has been shut down, or there are no descriptors left.
@@ -106,14 +106,14 @@ impl Board {
         if runtimes.iter().any(|runtime| ptr::eq(runtime.as_ptr(), Arc::as_ptr(reactors))) {
             return Ok(());
         }
-        let rings = self.rings.try_clone()?;
-        let rings = Evented::registered(Arc::clone(reactors), rings, Interest::READABLE)
+        let receiver = self.receiver.try_clone()?;
+        let receiver = Evented::registered(Arc::clone(reactors), receiver, Interest::READABLE)
             .map_err(|(_, error)| error)?;
         let runtime = Arc::downgrade(reactors);
         runtimes.push(Weak::clone(&runtime));
         drop(runtimes);
-        let attendance = Attendance { board: self, runtime };
-        Reaction::start(async move { attendance.listen(rings).await });
+        let listening = Listening { board: self, runtime };
+        Reaction::start(async move { listening.run(receiver).await });
         Ok(())
     }
 
@@ -153,7 +153,7 @@ fn record(kind: c_int) {
     // Release: pairs with the swap in announce(), whose caller reads what is written below.
     board.arrived[kind as usize / 64].fetch_or(1 << (kind % 64), Ordering::Release);
     // If the socket is full, its reader still has to read it.
-    let _ = (&board.bell).write(&[1]);
+    let _ = (&board.sender).write(&[1]);
 }
 
 /// Installs a handler for `kind`, once in the process (step 1).
@@ -177,27 +177,27 @@ fn handle(kind: SignalKind) -> io::Result<()> {
     Ok(())
 }
 
-/// A runtime that polls the bell.
-struct Attendance {
+/// A runtime that polls the receiver.
+struct Listening {
     board: &'static Board,
     runtime: Weak<Reactors>,
 }
 
-impl Attendance {
+impl Listening {
     /// Until the runtime is shut down.
-    async fn listen(&self, rings: Evented<UnixStream>) {
+    async fn run(&self, receiver: Evented<UnixStream>) {
         // The error means that the runtime was shut down.
-        while let Ok(event) = rings.ready(Interest::READABLE).await {
-            // Emptied before the arrived kinds are read, because later signals ring again.
+        while let Ok(event) = receiver.ready(Interest::READABLE).await {
+            // Emptied before the arrived kinds are read, because later signals write again.
             let mut bytes = [0; 128];
-            while matches!((&*rings).read(&mut bytes), Ok(count) if count > 0) {}
-            rings.clear_ready(event);
+            while matches!((&*receiver).read(&mut bytes), Ok(count) if count > 0) {}
+            receiver.clear_ready(event);
             self.board.announce();
         }
     }
 }
 
-impl Drop for Attendance {
+impl Drop for Listening {
     fn drop(&mut self) {
         lock(&self.board.runtimes).retain(|runtime| !Weak::ptr_eq(runtime, &self.runtime));
     }
@@ -208,7 +208,7 @@ impl Listener {
     pub(super) fn new(kind: SignalKind, reactors: &Arc<Reactors>) -> io::Result<Listener> {
         let board = Board::get()?;
         handle(kind)?;
-        // Registered before the runtime polls the bell, which may announce earlier signals.
+        // Registered before the runtime polls the receiver, which may announce earlier signals.
         let listener = {
             let mut listeners = board.listeners(kind);
             let (known, place) = (listeners.told, listeners.wakers.insert(None));

@@ -29,8 +29,8 @@ impl DumpRequest {
 pub(crate) struct DumpRequests(Option<Ends>);
 
 struct Ends {
-    bell: Arc<UnixStream>,
-    rings: UnixStream,
+    sender: Arc<UnixStream>,
+    receiver: UnixStream,
     on_stall: bool,
     on_panic: bool,
     /// Tells the reader of requests to end, in case there is no room for one more request.
@@ -44,11 +44,17 @@ impl DumpRequests {
         if !config.is_watched() {
             return Ok(DumpRequests(None));
         }
-        let (bell, rings) = UnixStream::pair()?;
-        bell.set_nonblocking(true)?;
+        let (sender, receiver) = UnixStream::pair()?;
+        sender.set_nonblocking(true)?;
         let (on_stall, on_panic) = (config.on_stall.is_some(), config.on_panic.is_some());
         let is_over = AtomicBool::new(false);
-        Ok(DumpRequests(Some(Ends { bell: Arc::new(bell), rings, on_stall, on_panic, is_over })))
+        Ok(DumpRequests(Some(Ends {
+            sender: Arc::new(sender),
+            receiver,
+            on_stall,
+            on_panic,
+            is_over,
+        })))
     }
 
     /// A worker is stuck.
@@ -72,13 +78,13 @@ impl DumpRequests {
 
     fn request_if(&self, is_wanted: impl FnOnce(&Ends) -> bool, request: DumpRequest) {
         if let Some(ends) = self.0.as_ref().filter(|ends| is_wanted(ends)) {
-            ring(&ends.bell, request);
+            send(&ends.sender, request);
         }
     }
 
     /// The socket to which a signal handler writes.
-    pub(crate) fn bell(&self) -> Option<Arc<UnixStream>> {
-        self.0.as_ref().map(|ends| Arc::clone(&ends.bell))
+    pub(crate) fn sender(&self) -> Option<Arc<UnixStream>> {
+        self.0.as_ref().map(|ends| Arc::clone(&ends.sender))
     }
 
     /// Waits for the next request. Only one thread may call this. Returns `End` if waiting fails.
@@ -86,7 +92,7 @@ impl DumpRequests {
         let Some(ends) = &self.0 else { return DumpRequest::End };
         loop {
             let mut byte = [0];
-            let read = (&ends.rings).read(&mut byte);
+            let read = (&ends.receiver).read(&mut byte);
             if ends.is_over.load(Ordering::Relaxed) {
                 return DumpRequest::End;
             }
@@ -105,8 +111,8 @@ impl DumpRequests {
 
 /// Sends a request. A signal handler may call this: it writes to a socket that does not block. A
 /// full socket already holds more requests than the reader needs, so the request is dropped.
-pub(crate) fn ring(mut bell: &UnixStream, request: DumpRequest) {
-    let _ = bell.write(&[request as u8]);
+pub(crate) fn send(mut sender: &UnixStream, request: DumpRequest) {
+    let _ = sender.write(&[request as u8]);
 }
 
 #[cfg(all(test, not(loom)))]
@@ -117,8 +123,8 @@ mod tests {
     #[test]
     fn the_end_is_heard_among_more_requests_than_there_is_room_for() {
         let requests = DumpRequests::new(&Config::new().dump_on_stall("x")).unwrap();
-        let mut bell = &*requests.bell().unwrap();
-        while bell.write(&[DumpRequest::Stall as u8]).is_ok() {}
+        let mut sender = &*requests.sender().unwrap();
+        while sender.write(&[DumpRequest::Stall as u8]).is_ok() {}
         assert_eq!(requests.wait(), DumpRequest::Stall);
         requests.stalled();
         requests.end();
