@@ -93,6 +93,17 @@ impl AdaptiveBarrier {
     }
 
     /// The frequent side: call it between the store and the load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AdaptiveBarrier, AtomicBool, Ordering};
+    ///
+    /// let (submitted, asleep) = (AtomicBool::new(false), AtomicBool::new(false));
+    /// submitted.store(true, Ordering::Relaxed);
+    /// AdaptiveBarrier::detect().light();
+    /// assert!(!asleep.load(Ordering::Relaxed), "no other thread sleeps here");
+    /// ```
     #[inline(always)]
     pub fn light(&self) {
         // The state is loaded after the caller's store, not before.
@@ -107,6 +118,17 @@ impl AdaptiveBarrier {
 
     /// The rare side: call it between the store and the load. Returns `false` if the kernel refuses
     /// what it once granted (a sandbox was closed later): then nothing is ordered.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AdaptiveBarrier, AtomicBool, Ordering};
+    ///
+    /// let (submitted, asleep) = (AtomicBool::new(false), AtomicBool::new(false));
+    /// asleep.store(true, Ordering::Relaxed);
+    /// let is_ordered = AdaptiveBarrier::detect().heavy();
+    /// assert!(is_ordered && !submitted.load(Ordering::Relaxed));
+    /// ```
     #[must_use = "without the barrier nothing is ordered"]
     pub fn heavy(&self) -> bool {
         compiler_fence(Ordering::SeqCst);

@@ -46,6 +46,17 @@ impl Barrier {
     }
 
     /// The frequent side: call it between the store and the load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AtomicBool, Barrier, Ordering};
+    ///
+    /// let (busy, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    /// busy.store(true, Ordering::Relaxed);
+    /// Barrier::detect().light();
+    /// assert!(!done.load(Ordering::Relaxed));
+    /// ```
     #[inline(always)]
     pub fn light(self) {
         match self {
@@ -79,6 +90,20 @@ impl Barrier {
     /// The rare side: call it between the store and the load. Returns `false` if the kernel refuses
     /// what it has granted before (a sandbox was closed later). Then nothing is ordered, and the
     /// caller must not rely on its load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AtomicBool, Barrier, Ordering};
+    ///
+    /// let (busy, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    /// done.store(true, Ordering::Relaxed);
+    /// if Barrier::detect().heavy() {
+    ///     assert!(!busy.load(Ordering::Relaxed));
+    /// } else {
+    ///     // The kernel has withdrawn the call. Act as if the other side were busy.
+    /// }
+    /// ```
     #[must_use = "without the barrier nothing is ordered"]
     pub fn heavy(self) -> bool {
         match self {

@@ -32,11 +32,34 @@ std::thread_local! {
 
 impl Canary {
     /// Creates a canary. Its name is unique in its crate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::Canary;
+    ///
+    /// const NO_SECOND_CHECK: Canary = Canary::new("no second check");
+    /// assert_ne!(NO_SECOND_CHECK, Canary::new("publish relaxed"));
+    /// ```
     pub const fn new(name: &'static str) -> Self {
         Canary(name)
     }
 
     /// Returns whether this canary is switched on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::Canary;
+    ///
+    /// const NO_SECOND_CHECK: Canary = Canary::new("no second check");
+    ///
+    /// /// The second check is left out only in a test that must then fail.
+    /// fn is_over(check: impl Fn() -> bool) -> bool {
+    ///     check() || (!NO_SECOND_CHECK.sings() && check())
+    /// }
+    /// assert!(is_over(|| true));
+    /// ```
     #[inline(always)]
     pub fn sings(self) -> bool {
         #[cfg(loom)]
@@ -46,6 +69,15 @@ impl Canary {
     }
 
     /// Returns `right`, or `Relaxed` if this canary is switched on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{Canary, Ordering};
+    ///
+    /// const PUBLISH_RELAXED: Canary = Canary::new("publish relaxed");
+    /// assert_eq!(PUBLISH_RELAXED.weakens(Ordering::Release), Ordering::Release);
+    /// ```
     #[inline(always)]
     pub fn weakens(self, right: Ordering) -> Ordering {
         if self.sings() { Ordering::Relaxed } else { right }

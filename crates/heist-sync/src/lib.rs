@@ -34,17 +34,40 @@ mod primitives {
 
     impl<T> UnsafeCell<T> {
         /// Creates a cell.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// let mut cells = vec![heist_sync::UnsafeCell::new(1)];
+        /// cells.push(heist_sync::UnsafeCell::new(2));
+        /// ```
         pub const fn new(value: T) -> Self {
             UnsafeCell(std::cell::UnsafeCell::new(value))
         }
 
         /// Calls `f` with the address of the value, for reading.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// let cell = heist_sync::UnsafeCell::new(1);
+        /// // SAFETY: no thread writes to the cell.
+        /// assert_eq!(cell.with(|value| unsafe { *value }), 1);
+        /// ```
         #[inline(always)]
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
 
         /// Calls `f` with the address of the value, for writing.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// let cell = heist_sync::UnsafeCell::new(1);
+        /// // SAFETY: no other thread accesses the cell.
+        /// cell.with_mut(|value| unsafe { *value = 2 });
+        /// ```
         #[inline(always)]
         pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
@@ -75,17 +98,55 @@ mod primitives {
 
     impl Condvar {
         /// Creates a condition variable.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// static CHANGED: heist_sync::Condvar = heist_sync::Condvar::new();
+        /// CHANGED.notify_all();
+        /// ```
         pub const fn new() -> Self {
             Condvar(std::sync::Condvar::new())
         }
 
         /// Waits for a notification. Spurious wake-ups are possible.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist_sync::{Condvar, Mutex};
+        ///
+        /// let (items, changed) = (Mutex::new(Vec::new()), Condvar::new());
+        /// std::thread::scope(|scope| {
+        ///     scope.spawn(|| {
+        ///         items.lock().unwrap().push(1);
+        ///         changed.notify_one();
+        ///     });
+        ///     let mut guard = items.lock().unwrap();
+        ///     while guard.is_empty() {
+        ///         guard = changed.wait(guard);
+        ///     }
+        ///     assert_eq!(*guard, [1]);
+        /// });
+        /// ```
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Waits for a notification, for at most `timeout`. Also returns whether it has timed out.
         /// `guard` belongs to `mutex`.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist_sync::{Condvar, Mutex};
+        /// use std::time::Duration;
+        ///
+        /// let (is_ready, changed) = (Mutex::new(false), Condvar::new());
+        /// let guard = is_ready.lock().unwrap();
+        /// let (guard, _has_timed_out) = changed.wait_timeout(&is_ready, guard, Duration::from_millis(1));
+        /// assert!(!*guard);
+        /// ```
         pub fn wait_timeout<'a, T>(
             &self,
             _mutex: &'a Mutex<T>,
@@ -98,11 +159,23 @@ mod primitives {
         }
 
         /// Wakes one waiting thread.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// heist_sync::Condvar::new().notify_one(); // Without waiting threads this does nothing.
+        /// ```
         pub fn notify_one(&self) {
             self.0.notify_one();
         }
 
         /// Wakes all waiting threads.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// heist_sync::Condvar::new().notify_all(); // Without waiting threads this does nothing.
+        /// ```
         pub fn notify_all(&self) {
             self.0.notify_all();
         }
@@ -110,6 +183,17 @@ mod primitives {
 
     /// Loads a word that only the calling thread writes, while other threads may read it. This is a
     /// plain load, which the compiler can make part of a comparison, unlike an atomic one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{AtomicU64, Ordering, load_own};
+    ///
+    /// let tail = AtomicU64::new(0);
+    /// // SAFETY: only this thread writes to the word.
+    /// tail.store(unsafe { load_own(&tail) } + 1, Ordering::Release);
+    /// assert_eq!(tail.load(Ordering::Acquire), 1);
+    /// ```
     ///
     /// # Safety
     /// No other thread writes the word at the same time.
@@ -121,6 +205,12 @@ mod primitives {
     }
 
     /// Whether a loom model has failed and is being torn down. Always `false` outside loom.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(!heist_sync::model_has_failed());
+    /// ```
     #[inline(always)]
     pub fn model_has_failed() -> bool {
         false

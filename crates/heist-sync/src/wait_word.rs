@@ -34,18 +34,54 @@ pub struct WaitWord {
 
 impl WaitWord {
     /// Creates a word with this value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{Ordering, WaitWord};
+    ///
+    /// assert_eq!(WaitWord::new(5).load(Ordering::Relaxed), 5);
+    /// ```
     pub fn new(value: u32) -> Self {
         WaitWord { word: AtomicU32::new(value), bed: Bed::new() }
     }
 
     /// Sleeps until it is [woken](Self::wake_one), for at most about `limit`, if the word has this
     /// value. Spurious wake-ups are possible. This orders no memory accesses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::WaitWord;
+    /// use std::time::Duration;
+    ///
+    /// let word = WaitWord::new(1);
+    /// word.sleep_while(0, None); // Returns at once, because the word has another value.
+    /// word.sleep_while(1, Some(Duration::from_millis(1)));
+    /// ```
     pub fn sleep_while(&self, value: u32, limit: Option<Duration>) {
         self.bed.sleep_while(&self.word, value, limit);
     }
 
     /// Wakes one sleeping thread. If only one thread sleeps, changing the word and then calling
     /// this does not leave it asleep on the old value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist_sync::{Ordering, WaitWord};
+    ///
+    /// let word = WaitWord::new(0);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         while word.load(Ordering::Acquire) == 0 {
+    ///             word.sleep_while(0, None);
+    ///         }
+    ///     });
+    ///     word.store(1, Ordering::Release);
+    ///     word.wake_one();
+    /// });
+    /// ```
     pub fn wake_one(&self) {
         self.bed.wake_one(&self.word);
     }
