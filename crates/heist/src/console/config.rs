@@ -67,6 +67,18 @@ impl Config {
     /// That is `$XDG_RUNTIME_DIR/heist/<pid>.sock` or, without that variable,
     /// `heist-<uid>/<pid>.sock` in the directory for temporary files. Further runtimes of the
     /// process use `<pid>-2.sock` and so on.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use heist::console::{Config, directory};
+    /// use heist::runtime::Builder;
+    ///
+    /// let rt = Builder::new_multi_thread().console(Config::new()).build()?;
+    /// let address = rt.handle().console_address().expect("it listens").to_string();
+    /// assert!(address.contains(&*directory().to_string_lossy()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self::at(Place::Own)
     }

@@ -188,6 +188,22 @@ impl Handle {
     /// Calls `f` with a first-in, first-out scope whose jobs run on this runtime; see
     /// [`scope_fifo`](crate::scope_fifo).
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let rt = heist::runtime::Builder::new_multi_thread().build().unwrap();
+    /// let sum = AtomicU32::new(0);
+    /// rt.handle().scope_fifo(|scope| {
+    ///     for number in 1..=3 {
+    ///         let sum = &sum;
+    ///         scope.spawn_fifo(move |_| _ = sum.fetch_add(number, Ordering::Relaxed));
+    ///     }
+    /// });
+    /// assert_eq!(sum.into_inner(), 6);
+    /// ```
+    ///
     /// # Panics
     ///
     /// Panics if `f` or a job panics; see [`scope`](crate::scope#panics).

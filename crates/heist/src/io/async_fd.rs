@@ -102,6 +102,27 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// The conditions are those of [`register`](Self::register).
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::unix::AsyncFd;
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// use heist::io::Interest;
+    ///
+    /// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+    /// let near = unsafe { AsyncFd::register_with_interest(near, Interest::READABLE)? };
+    /// far.write_all(b"ping")?;
+    /// drop(near.readable().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns errors like [`register`](Self::register).
@@ -324,6 +345,29 @@ impl<T: AsRawFd> AsyncFd<T> {
 
     /// Waits until the descriptor is readable; see [`ready`](Self::ready).
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::unix::AsyncFd;
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+    /// let near = unsafe { AsyncFd::register(near)? };
+    /// far.write_all(b"ping")?;
+    ///
+    /// let mut buf = [0; 8];
+    /// let mut guard = near.readable().await?;
+    /// let count = guard.try_io(|fd| fd.get_ref().read(&mut buf)).unwrap()?;
+    /// assert_eq!(&buf[..count], b"ping");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Cancel safety
     ///
     /// This method is cancel safe.
@@ -350,6 +394,29 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// Waits until the descriptor is writable; see [`ready`](Self::ready).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::unix::AsyncFd;
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+    /// let near = unsafe { AsyncFd::register(near)? };
+    /// let mut guard = near.writable().await?;
+    /// guard.try_io(|fd| fd.get_ref().write_all(b"ping")).unwrap()?;
+    ///
+    /// let mut buf = [0; 4];
+    /// far.read_exact(&mut buf)?;
+    /// assert_eq!(&buf, b"ping");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Cancel safety
     ///

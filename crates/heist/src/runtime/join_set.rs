@@ -649,6 +649,19 @@ impl<'a, T: 'static> Builder<'a, T> {
 
     /// Spawns a task in the set; see [`JoinSet::spawn`].
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::JoinSet;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut set = JoinSet::new();
+    /// set.build_task().name("parser").spawn(async { 7 }).unwrap();
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 7);
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Never returns an error; the signature is Tokio's.
@@ -680,6 +693,19 @@ impl<'a, T: 'static> Builder<'a, T> {
     }
 
     /// Runs a closure that may block as a member of the set; see [`JoinSet::spawn_blocking`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::task::JoinSet;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut set = JoinSet::new();
+    /// set.build_task().name("parser").spawn_blocking(|| 7).unwrap();
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 7);
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -96,6 +96,21 @@ impl Runtime {
 impl Handle {
     /// Spawns a task that stays on one worker of this runtime; see
     /// [`task::spawn_pinned`](crate::task::spawn_pinned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use std::rc::Rc;
+    ///
+    /// let rt = Builder::new_multi_thread().build().unwrap();
+    /// let task = rt.handle().spawn_pinned(|| async {
+    ///     let value = Rc::new(5); // Not `Send`.
+    ///     heist::task::yield_now().await;
+    ///     *value
+    /// });
+    /// assert_eq!(rt.block_on(task).unwrap(), 5);
+    /// ```
     #[track_caller]
     pub fn spawn_pinned<F, Fut>(&self, make: F) -> JoinHandle<Fut::Output>
     where

@@ -53,6 +53,16 @@ impl<'a> Builder<'a> {
     /// Spawns a task on the current runtime, or on the global one outside of a runtime; see
     /// [`spawn`](crate::task::spawn).
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let task = heist::task::Builder::new().name("parser").spawn(async { 7 }).unwrap();
+    /// assert_eq!(task.await.unwrap(), 7);
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Never returns an error; the signature is Tokio's.

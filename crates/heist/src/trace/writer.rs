@@ -67,6 +67,23 @@ struct LaneBuffer {
 impl<W: Write> Writer<W> {
     /// Starts a trace by writing its header.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::trace::{Header, Trace, Writer};
+    ///
+    /// let header = Header {
+    ///     started: std::time::SystemTime::now(),
+    ///     program: "example".to_owned(),
+    ///     pid: 1,
+    ///     workers: 1,
+    ///     seats: 1,
+    /// };
+    /// let empty = Writer::new(Vec::new(), &header)?.finish()?;
+    /// assert_eq!(Trace::from_bytes(empty)?.events()?.count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns errors of `out`.

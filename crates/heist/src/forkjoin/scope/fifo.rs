@@ -172,6 +172,18 @@ impl<'scope> ScopeFifo<'scope> {
 
     /// Has every worker of the scope's runtime call `f` once before the scope ends; see
     /// [`Scope::spawn_broadcast`](super::Scope::spawn_broadcast).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = AtomicUsize::new(0);
+    /// heist::scope_fifo(|scope| {
+    ///     scope.spawn_broadcast(|_, _| _ = calls.fetch_add(1, Ordering::Relaxed));
+    /// });
+    /// assert_eq!(calls.into_inner(), heist::current_num_workers());
+    /// ```
     pub fn spawn_broadcast<F>(&self, f: F)
     where
         F: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,

@@ -111,6 +111,21 @@ impl TcpSocket {
 
     /// Binds the socket to an address. Port 0 lets the system choose a port.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// use heist::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_reuseaddr(true)?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// assert!(socket.local_addr()?.port() > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns an error if the address is in use, or does not belong to this machine.

@@ -97,6 +97,25 @@ impl UnixSocket {
 
     /// Binds the socket to a path.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("socket");
+    /// use heist::net::UnixSocket;
+    ///
+    /// let socket = UnixSocket::new_stream()?;
+    /// socket.bind(&path)?;
+    /// let listener = socket.listen(16)?;
+    /// let client = UnixSocket::new_stream()?.connect(&path).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// assert_eq!(server.peer_cred()?.pid(), client.peer_cred()?.pid());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns an error if the path exists or is too long.
@@ -111,6 +130,25 @@ impl UnixSocket {
     /// Turns the socket into a listener. Up to `backlog` connections may wait to be accepted.
     ///
     /// The system's own limit may be lower.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("socket");
+    /// use heist::net::UnixSocket;
+    ///
+    /// let socket = UnixSocket::new_stream()?;
+    /// socket.bind(&path)?;
+    /// let listener = socket.listen(16)?;
+    /// let client = UnixSocket::new_stream()?.connect(&path).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// assert_eq!(server.peer_cred()?.pid(), client.peer_cred()?.pid());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -133,6 +171,25 @@ impl UnixSocket {
     }
 
     /// Connects the socket to the listener with the given path.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("socket");
+    /// use heist::net::UnixSocket;
+    ///
+    /// let socket = UnixSocket::new_stream()?;
+    /// socket.bind(&path)?;
+    /// let listener = socket.listen(16)?;
+    /// let client = UnixSocket::new_stream()?.connect(&path).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// assert_eq!(server.peer_cred()?.pid(), client.peer_cred()?.pid());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -99,6 +99,20 @@ impl WorkerThread {
     }
 
     /// Runs the worker on the calling thread until the runtime is shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::runtime::Builder;
+    /// use std::thread;
+    ///
+    /// let runtime = Builder::new_multi_thread().worker_threads(1).build_on(|worker| {
+    ///     thread::Builder::new().spawn(move || worker.run())?;
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(runtime.block_on(runtime.spawn(async { 5 }))?, 5);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn run(self) {
         self.run_between(|| {}, || {});
     }
