@@ -1,4 +1,4 @@
-//! Memory for tasks and jobs, used again.
+//! Free memory of tasks and jobs, kept for the next ones.
 //!
 //! A task is often made on one thread and freed on another. That is expensive with general
 //! allocators, which return the block to the thread or arena that it came from. Tasks are many,
@@ -36,10 +36,10 @@ pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     kept.ok().flatten().unwrap_or_else(|| from_allocator(class.layout()))
 }
 
-/// Takes back what [`allocate`] gave.
+/// Frees a block that [`allocate`] returned.
 ///
 /// # Safety
-/// `block` was given for `layout`, and nobody uses it any more.
+/// `block` was allocated for `layout`, and is not used any more.
 #[inline]
 pub(crate) unsafe fn free(block: NonNull<u8>, layout: Layout) {
     let Some(class) = Class::of(layout) else {
@@ -61,7 +61,7 @@ fn from_allocator(layout: Layout) -> NonNull<u8> {
 }
 
 /// # Safety
-/// `block` was given by the allocator for `layout`, and nobody uses it any more.
+/// The allocator returned `block` for `layout`, and it is not used any more.
 unsafe fn to_allocator(block: NonNull<u8>, layout: Layout) {
     // SAFETY: (type) passed on to the caller.
     unsafe { dealloc(block.as_ptr(), layout) };
@@ -99,26 +99,26 @@ impl Class {
     }
 }
 
-/// Free blocks, as many as threads exchange at once. Where they are is written here, and not in the
-/// blocks: what one thread has freed is not in the cache of another, which would have to wait for
-/// each before it knows the next.
+/// Free blocks, as many as threads exchange at once. Their addresses are an array and not a list
+/// through the blocks: blocks that another thread has freed are not in the cache, and a list would
+/// have to wait for each block to find the next.
 struct Pile([*mut u8; PILE]);
 
-// SAFETY: (type) nobody else knows the blocks of a pile.
+// SAFETY: (type) no other thread has the blocks of a pile.
 unsafe impl Send for Pile {}
 
 std::thread_local! {
     static MAGAZINES: Magazines = const { Magazines([const { Magazine::new() }; CLASSES]) };
 }
 
-/// What a thread keeps, for each class.
+/// The free blocks of a thread, by class.
 struct Magazines([Magazine; CLASSES]);
 
-/// A stack with room for two piles, so that a thread which takes and puts in turns at a pile's edge
-/// does not go to the depot each time.
+/// A stack with room for two piles, so that a thread that allocates and frees in turns at the edge
+/// of a pile does not go to the depot each time.
 struct Magazine {
     blocks: [Cell<*mut u8>; ROOM],
-    /// How many of them there are. What lies behind was there, or is null.
+    /// The number of free blocks. The entries behind them are stale or null.
     len: Cell<usize>,
 }
 
@@ -146,7 +146,7 @@ impl Magazine {
     }
 
     /// # Safety
-    /// The block is of this class, and nobody uses it any more.
+    /// The block is of this class, and is not used any more.
     #[inline]
     unsafe fn put(&self, block: NonNull<u8>, class: Class) {
         if self.len.get() == ROOM {
@@ -162,7 +162,7 @@ impl Magazine {
         &self.blocks[place % ROOM]
     }
 
-    /// A pile from the depot, if there is one.
+    /// Takes a pile from the depot, if there is one.
     #[cold]
     fn refill(&self, class: Class) -> Option<()> {
         let Pile(blocks) = class.depot().pop()?;
@@ -172,32 +172,32 @@ impl Magazine {
         Some(())
     }
 
-    /// The blocks from `first` on, which the caller forgets.
+    /// Makes a pile of the blocks from `first` on, which the caller must forget.
     fn pile(&self, first: usize) -> Pile {
         Pile(std::array::from_fn(|place| self.at(first + place).get()))
     }
 
-    /// The older half goes to the depot: the newer one is in the cache.
+    /// Moves the older half to the depot, because the newer half is in the cache.
     #[cold]
     fn stow(&self, class: Class) {
         let pile = self.pile(0);
         let (older, newer) = self.blocks.split_at(PILE);
         older.iter().zip(newer).for_each(|(place, block)| place.set(block.get()));
         self.len.set(PILE);
-        // At last: an allocator of others may come back here, and must not find the same blocks
+        // Last, because a user's allocator may come back here, and must not find the same blocks
         // again.
         give(pile, class);
     }
 }
 
-/// A hint that a task will be made or run there soon.
+/// Prefetches a block in which a task will be made or run soon.
 #[inline(always)]
 pub(crate) fn prefetch(block: *const u8) {
     prefetch_to_write(block);
     prefetch_to_write(block.wrapping_add(CACHE_LINE));
 }
 
-/// Gives a pile to the others, or to the allocator when they have plenty.
+/// Gives a pile to the depot, or to the allocator if the depot is full.
 fn give(pile: Pile, class: Class) {
     {
         let mut depot = class.depot();
@@ -205,12 +205,12 @@ fn give(pile: Pile, class: Class) {
             return depot.push(pile);
         }
     }
-    // SAFETY: (type) blocks of a pile are of its class, and nobody else knows them.
+    // SAFETY: (type) blocks of a pile are of its class, and no other thread has them.
     let free = |block| unsafe { to_allocator(block, class.layout()) };
     pile.0.into_iter().filter_map(NonNull::new).for_each(free);
 }
 
-/// A thread that ends leaves its blocks to the others, as far as they make piles.
+/// Moves the blocks of a thread that ends to the depot, as far as they make whole piles.
 impl Drop for Magazines {
     fn drop(&mut self) {
         for (class, magazine) in self.0.iter().enumerate() {
@@ -220,7 +220,8 @@ impl Drop for Magazines {
             for block in
                 magazine.blocks[..rest].iter().filter_map(|block| NonNull::new(block.get()))
             {
-                // SAFETY: (type) blocks of a magazine are of its class, and nobody else knows them.
+                // SAFETY: (type) blocks of a magazine are of its class, and no other thread has
+                // them.
                 unsafe { to_allocator(block, Class(class).layout()) };
             }
         }
@@ -237,7 +238,7 @@ mod tests {
         Layout::from_size_align(size, 8).unwrap()
     }
 
-    /// Tests run side by side, and share the depots: these sizes have one test each.
+    /// Tests run side by side and share the depots, so each of these sizes belongs to one test.
     const GOES_ROUND: usize = LARGEST;
     const BOUNDED: usize = LARGEST - STEP;
     const OTHERS: usize = LARGEST - 2 * STEP;
@@ -256,12 +257,12 @@ mod tests {
                 let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), layout.size()) };
                 assert!(bytes.iter().all(|byte| *byte == number as u8));
             }
-            // SAFETY: (type) allocated above, and used no more.
+            // SAFETY: (type) allocated above, and not used any more.
             blocks.into_iter().for_each(|block| unsafe { free(block, layout) });
         }
     }
 
-    /// What one thread frees, others get: also when it has ended.
+    /// Other threads get the blocks that a thread has freed, also after it has ended.
     #[test]
     fn blocks_go_round() {
         let layout = layout(GOES_ROUND);
@@ -271,7 +272,7 @@ mod tests {
         let first: HashSet<usize> = thread::spawn(move || {
             let all: HashSet<usize> = allocate_all();
             for block in &all {
-                // SAFETY: (type) allocated above, and used no more.
+                // SAFETY: (type) allocated above, and not used any more.
                 unsafe { free(NonNull::new(*block as *mut u8).unwrap(), layout) };
             }
             all
@@ -281,7 +282,7 @@ mod tests {
         let second: HashSet<usize> = thread::spawn(allocate_all).join().unwrap();
         assert_eq!(second.len(), 8 * PILE);
         assert!(second.intersection(&first).count() >= 8 * PILE - 2 * PILE);
-        // SAFETY: (type) allocated above, and used no more.
+        // SAFETY: (type) allocated above, and not used any more.
         second
             .iter()
             .for_each(|block| unsafe { free(NonNull::new(*block as *mut u8).unwrap(), layout) });
@@ -292,7 +293,7 @@ mod tests {
         let layout = layout(BOUNDED);
         let class = Class::of(layout).unwrap();
         let blocks: Vec<_> = (0..2 * KEPT_BYTES / class.size()).map(|_| allocate(layout)).collect();
-        // SAFETY: (type) allocated above, and used no more.
+        // SAFETY: (type) allocated above, and not used any more.
         blocks.into_iter().for_each(|block| unsafe { free(block, layout) });
         assert!(class.depot().len() <= KEPT_BYTES / (PILE * class.size()));
     }
