@@ -8,7 +8,7 @@ use super::wait::wait;
 use super::waiter::Waiter;
 use crate::env::quietly;
 use crate::runtime::{Handle, RuntimeFlavor, current_or_global};
-use crate::scheduler::{Header, Job, Local, Origin, VTable, with_here};
+use crate::scheduler::{Header, Job, Origin, VTable, Worker, with_here};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
@@ -40,7 +40,7 @@ where
     F: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    let here = with_here(|local| local.map(Handle::of_worker));
+    let here = with_here(|worker| worker.map(Handle::of_worker));
     here.unwrap_or_else(current_or_global).broadcast(f)
 }
 
@@ -104,9 +104,9 @@ impl Handle {
         F: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        with_here(|local| {
-            let local = local.filter(|local| local.is_of(self.scheduler()));
-            results_of(call_all(self, local, &f))
+        with_here(|worker| {
+            let worker = worker.filter(|worker| worker.is_of(self.scheduler()));
+            results_of(call_all(self, worker, &f))
         })
     }
 
@@ -159,20 +159,20 @@ fn results_of<R>(outcomes: Vec<thread::Result<R>>) -> Vec<R> {
     results
 }
 
-/// Has all workers call `f`, and waits until all calls have ended. `local` is this thread's worker,
+/// Has all workers call `f`, and waits until all calls have ended. `worker` is this thread's,
 /// if it is one of them.
-fn call_all<F, R>(handle: &Handle, local: Option<&Local>, f: &F) -> Vec<thread::Result<R>>
+fn call_all<F, R>(handle: &Handle, worker: Option<&Worker>, f: &F) -> Vec<thread::Result<R>>
 where
     F: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
     let workers = handle.num_workers();
-    let waiter = local.map_or_else(Waiter::here, Waiter::of);
+    let waiter = worker.map_or_else(Waiter::here, Waiter::of);
     let part = |index| Part::new(f, index, workers, waiter.clone());
     let parts: Vec<_> = (0..workers).map(part).collect();
     let has_threads = handle.runtime_flavor() == RuntimeFlavor::MultiThread;
     // A spare worker has no part.
-    let mine = local.map(Local::index).filter(|index| *index < workers);
+    let mine = worker.map(Worker::index).filter(|index| *index < workers);
     for part in parts.iter().filter(|part| has_threads && mine != Some(part.index)) {
         // SAFETY: (J2) the frame is not left before the latches of all parts that were sent are
         // set.
@@ -186,8 +186,8 @@ where
         if !has_threads {
             return part.call();
         }
-        match local {
-            Some(local) => wait(local, &part.latch, |_is_last_look| None),
+        match worker {
+            Some(worker) => wait(worker, &part.latch, |_is_last_look| None),
             None => waiter.wait(&part.latch),
         }
         // SAFETY: (J2) the latch is set.
@@ -231,7 +231,7 @@ impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn run(header: NonNull<Header>, _worker: Option<&Local>, _origin: Origin) {
+    unsafe fn run(header: NonNull<Header>, _worker: Option<&Worker>, _origin: Origin) {
         // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
         let part = unsafe { header.cast::<Self>().as_ref() };
         let outcome = part.call();
@@ -252,7 +252,7 @@ struct DetachedPart<F> {
 impl<F: Fn(BroadcastContext<'_>) + Send + Sync> Work for DetachedPart<F> {
     const IS_MANDATORY: bool = true;
 
-    fn run(self, _worker: Option<&Local>) {
+    fn run(self, _worker: Option<&Worker>) {
         let context = BroadcastContext::new(self.index, self.workers);
         // The panic hook has reported a panic, and no handle could return it.
         quietly(|| (self.f)(context));

@@ -1,6 +1,6 @@
-//! What joins, scopes and waiting workers do with a worker's deque of jobs.
+//! A worker's deque of jobs as fork-join uses it. Nothing else in `forkjoin` reaches the deque.
 
-use crate::scheduler::{Job, Local, Origin, deque_here, empty_job};
+use crate::scheduler::{Job, Origin, Worker, deque_here, empty_job};
 use heist_deque::deque::{self, Mark, Pushed};
 
 /// The deque of this thread's worker, as a join uses it: one pointer, which is null on a thread
@@ -18,8 +18,8 @@ impl DequeView {
 
     /// The deque of this worker.
     #[inline(always)]
-    pub(super) fn of(local: &Local) -> Self {
-        DequeView(Some(local.deque_ptr()))
+    pub(super) fn of(worker: &Worker) -> Self {
+        DequeView(Some(worker.deque_ptr()))
     }
 
     /// Where the next job will be.
@@ -38,7 +38,7 @@ impl DequeView {
     }
 
     /// Offers a job to all workers, as the newest of this one's. What this returns has to be passed
-    /// to [`Local::mind_pushed`]; without a worker, the job comes back.
+    /// to [`Worker::finish_push`]; without a worker, the job comes back.
     ///
     /// # Safety
     /// As for [`mark`](Self::mark), which has returned `mark` just now.
@@ -66,35 +66,55 @@ impl DequeView {
     }
 }
 
+/// Offers a job to all workers, as the newest of this one's.
+#[inline(always)]
+pub(super) fn push(worker: &Worker, job: Job) {
+    match worker.with_deque(|deque| deque.push_fast(job)) {
+        Pushed::Done => {}
+        pushed => worker.finish_push(pushed),
+    }
+}
+
+/// Takes the newest job of this worker. The caller knows that no join looks for it: the joins that
+/// have pushed what is here are over, or the newest job is the caller's own or above it.
+pub(super) fn pop(worker: &Worker) -> Option<Job> {
+    worker.with_deque(deque::Owner::pop)
+}
+
+/// Whether this worker has jobs that no other worker has taken.
+pub(super) fn has_jobs(worker: &Worker) -> bool {
+    worker.with_deque(|deque| !deque.is_empty())
+}
+
 /// Where the next job of this worker will be.
-pub(super) fn mark(local: &Local) -> Mark {
-    local.with_deque(|deque| deque.mark())
+pub(super) fn mark(worker: &Worker) -> Mark {
+    worker.with_deque(|deque| deque.mark())
 }
 
 /// Takes the newest job of this worker, if it was pushed since `mark` and no join will look for it
 /// in its place.
-pub(super) fn pop_since(local: &Local, mark: Mark) -> Option<Job> {
-    let popped = local.with_deque(|deque| deque.pop_newer(mark))?;
-    put_back_stack_job(local, popped)
+pub(super) fn pop_since(worker: &Worker, mark: Mark) -> Option<Job> {
+    let popped = worker.with_deque(|deque| deque.pop_newer(mark))?;
+    put_back_stack_job(worker, popped)
 }
 
 /// Takes a job of this worker, which may be in the middle of a join: the newest, or else the
 /// oldest, as a thief would.
-pub(super) fn take_own(local: &Local) -> Option<(Job, Origin)> {
-    let newest = local.pop_job().and_then(|job| put_back_stack_job(local, job));
+pub(super) fn take_own(worker: &Worker) -> Option<(Job, Origin)> {
+    let newest = pop(worker).and_then(|job| put_back_stack_job(worker, job));
     if let Some(job) = newest {
         return Some((job, Origin::Here));
     }
-    let index = local.index();
-    local.scheduler().steal_job_of(index).map(|job| (job, Origin::Stolen(index)))
+    let index = worker.index();
+    worker.scheduler().steal_job_of(index).map(|job| (job, Origin::Stolen(index)))
 }
 
 /// Pushes a stack job back: its join would take another job at the same position for its own (J1).
 /// (A stolen job leaves no position behind.) With fixed threads the job is run nevertheless, and
 /// [`fill_position`] fills its position.
-fn put_back_stack_job(local: &Local, job: Job) -> Option<Job> {
-    if job.is_stack_job() && !local.is_fixed() {
-        local.push_job(job);
+fn put_back_stack_job(worker: &Worker, job: Job) -> Option<Job> {
+    if job.is_stack_job() && !worker.is_fixed() {
+        push(worker, job);
         return None;
     }
     Some(job)
@@ -104,18 +124,18 @@ fn put_back_stack_job(local: &Local, job: Job) -> Option<Job> {
 /// down on the stack: the join must not take the next job at this position for its own. The second
 /// empty job keeps the first from being popped next.
 #[cold]
-pub(super) fn fill_position(local: &Local) {
-    local.with_deque(|deque| (0..2).for_each(|_| deque.push(empty_job())));
+pub(super) fn fill_position(worker: &Worker) {
+    worker.with_deque(|deque| (0..2).for_each(|_| deque.push(empty_job())));
 }
 
 /// Where no other worker could come to run a job, because no seat is lent: takes one of this
-/// worker's own, if the one that was pushed at `mark` is among them, or one from outside. (When
-/// the runtime goes down, a closer comes.)
-pub(super) fn find_alone(local: &Local, mark: Option<Mark>) -> Option<(Job, Origin)> {
-    if local.lends_seats() {
+/// worker's own, if the one that was pushed at `mark` is among them, or one from the inbox. (When
+/// the runtime shuts down, a closer runs them.)
+pub(super) fn find_alone(worker: &Worker, mark: Option<Mark>) -> Option<(Job, Origin)> {
+    if worker.lends_seats() {
         return None;
     }
-    let is_here = mark.is_some_and(|mark| local.with_deque(|deque| deque.has(mark)));
-    let own = if is_here { take_own(local) } else { None };
-    own.or_else(|| local.scheduler().take_job_from_outside())
+    let is_here = mark.is_some_and(|mark| worker.with_deque(|deque| deque.has(mark)));
+    let own = if is_here { take_own(worker) } else { None };
+    own.or_else(|| worker.scheduler().take_job_from_outside())
 }

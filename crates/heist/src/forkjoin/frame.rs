@@ -3,7 +3,7 @@
 use super::deque_view::fill_position;
 use super::join::FnContext;
 use super::latch::Latch;
-use crate::scheduler::{Header, Job, Local, Origin, VTable};
+use crate::scheduler::{Header, Job, Origin, VTable, Worker};
 use heist_deque::deque::Mark;
 use heist_sync::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -82,7 +82,7 @@ impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn run_stolen(header: NonNull<Header>, thief: Option<&Local>, origin: Origin) {
+    unsafe fn run_stolen(header: NonNull<Header>, thief: Option<&Worker>, origin: Origin) {
         let Some(thief) = thief else { unreachable!("it was in the deque of a worker") };
         // `Here`: its own worker runs it, in the middle of the first closure.
         let victim = match origin {

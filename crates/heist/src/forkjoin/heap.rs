@@ -2,7 +2,7 @@
 
 use crate::env::quietly;
 use crate::memory::{self, Arena};
-use crate::scheduler::{Header, Job, Local, OfScope, Origin, VTable};
+use crate::scheduler::{Header, Job, OfScope, Origin, VTable, Worker};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
@@ -22,7 +22,7 @@ pub(super) trait Work: Send {
     }
 
     /// Runs the job, on `worker` if the thread has one. Does not unwind.
-    fn run(self, worker: Option<&Local>);
+    fn run(self, worker: Option<&Worker>);
 }
 
 /// A closure that no thread waits for.
@@ -35,7 +35,7 @@ impl<F: FnOnce() + Send> Work for Detached<F> {
         Some(0)
     }
 
-    fn run(self, _worker: Option<&Local>) {
+    fn run(self, _worker: Option<&Worker>) {
         // The panic hook has reported a panic, and no handle could return it.
         quietly(self.0);
     }
@@ -65,14 +65,14 @@ pub(super) unsafe fn new<W: Work>(work: W) -> Job {
 /// # Safety
 /// Like [`new`].
 #[inline]
-pub(super) unsafe fn new_on<W: Work>(local: &Local, work: W) -> Job {
+pub(super) unsafe fn new_on<W: Work>(worker: &Worker, work: W) -> Job {
     const { assert!(W::IS_MANDATORY) };
     let layout = Layout::new::<HeapJob<W>>();
     if !Arena::has(layout) {
         // SAFETY: (J1) passed on to the caller.
         return unsafe { new(work) };
     }
-    let block = local.arena().allocate(layout).cast::<HeapJob<W>>();
+    let block = worker.arena().allocate(layout).cast::<HeapJob<W>>();
     // SAFETY: (J1) just allocated for it.
     unsafe { block.write(HeapJob { header: Header::new(&HeapJob::<W>::VTABLE_IN_ARENA), work }) };
     // SAFETY: (J1) as in new().
@@ -90,12 +90,12 @@ impl<W: Work> HeapJob<W> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn run_in_arena(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+    unsafe fn run_in_arena(header: NonNull<Header>, worker: Option<&Worker>, _origin: Origin) {
         let job = header.cast::<Self>();
         // SAFETY: (J1) made by new_on(), and this was the one right to run it.
         let work = unsafe { job.read() }.work;
         // SAFETY: (J1) allocated for this layout, and empty now.
-        unsafe { Arena::free(worker.map(Local::arena), job.cast(), Layout::new::<Self>()) };
+        unsafe { Arena::free(worker.map(Worker::arena), job.cast(), Layout::new::<Self>()) };
         work.run(worker);
     }
 
@@ -109,7 +109,7 @@ impl<W: Work> HeapJob<W> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+    unsafe fn run(header: NonNull<Header>, worker: Option<&Worker>, _origin: Origin) {
         // SAFETY: (J1) made by new(), and this was the one right to run it.
         unsafe { Self::take(header) }.run(worker);
     }

@@ -6,7 +6,7 @@ use super::wait::{run_unrelated, wait_until};
 use super::waiter::Waiter;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::blocking::{Closure, NeverWaits};
-use crate::scheduler::{Job, Local, Origin, with_here};
+use crate::scheduler::{Job, Origin, Worker, with_here};
 use crate::task::{self, JoinError, JoinHandle, Notified};
 use heist_deque::deque::Mark;
 use std::cell::Cell;
@@ -67,8 +67,8 @@ where
     T: Send + 'static,
 {
     let spawned_at = Location::caller();
-    with_here(|local| match local {
-        Some(local) => push(local, f, spawned_at),
+    with_here(|worker| match worker {
+        Some(worker) => push(worker, f, spawned_at),
         None => submit(&current_or_global(), f, spawned_at),
     })
 }
@@ -80,21 +80,21 @@ where
     T: Send + 'static,
 {
     let spawned_at = Location::caller();
-    with_here(|local| match local {
-        Some(local) if local.is_of(handle.scheduler()) => push(local, f, spawned_at),
+    with_here(|worker| match worker {
+        Some(worker) if worker.is_of(handle.scheduler()) => push(worker, f, spawned_at),
         _ => submit(handle, f, spawned_at),
     })
 }
 
-fn push<F, T>(local: &Local, f: F, spawned_at: &'static Location<'static>) -> JobHandle<T>
+fn push<F, T>(worker: &Worker, f: F, spawned_at: &'static Location<'static>) -> JobHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let (job, join) = new(f, spawned_at);
-    let mark = deque_view::mark(local);
-    local.push_job(job);
-    JobHandle { join: Some(join), spawner: ptr::from_ref(local), mark: Some(mark) }
+    let mark = deque_view::mark(worker);
+    deque_view::push(worker, job);
+    JobHandle { join: Some(join), spawner: ptr::from_ref(worker), mark: Some(mark) }
 }
 
 fn submit<F, T>(handle: &Handle, f: F, spawned_at: &'static Location<'static>) -> JobHandle<T>
@@ -128,7 +128,7 @@ impl Work for Awaited {
         Some(self.0.id().number().get())
     }
 
-    fn run(self, _worker: Option<&Local>) {
+    fn run(self, _worker: Option<&Worker>) {
         let _done = self.0.run(&NeverWaits);
     }
 }
@@ -155,7 +155,7 @@ pub struct JobHandle<T> {
     /// `None` once the job was detached or waited for.
     join: Option<JoinHandle<T>>,
     /// The worker that spawned the job; null if it was spawned from outside.
-    spawner: *const Local,
+    spawner: *const Worker,
     /// Where the job was pushed to that worker's deque.
     mark: Option<Mark>,
 }
@@ -188,10 +188,10 @@ impl<T> JobHandle<T> {
     /// ```
     pub fn wait(mut self) -> Result<T, JoinError> {
         let join = self.join.take().expect("taken when the handle goes");
-        with_here(|local| match local {
-            Some(local) => {
-                let mark = self.mark.filter(|_| ptr::eq(local, self.spawner));
-                Wait { local, mark, join, has_looked: Cell::new(false) }.run()
+        with_here(|worker| match worker {
+            Some(worker) => {
+                let mark = self.mark.filter(|_| ptr::eq(worker, self.spawner));
+                Wait { worker, mark, join, has_looked: Cell::new(false) }.run()
             }
             None => wait_outside(join),
         })
@@ -233,7 +233,7 @@ impl<T> JobHandle<T> {
 
 /// A worker that waits for a job.
 struct Wait<'a, T> {
-    local: &'a Local,
+    worker: &'a Worker,
     /// Where the job was pushed, if it was pushed by this worker.
     mark: Option<Mark>,
     join: JoinHandle<T>,
@@ -243,14 +243,14 @@ struct Wait<'a, T> {
 
 impl<T> Wait<'_, T> {
     fn run(mut self) -> Result<T, JoinError> {
-        let waker = waker(Waiter::of(self.local));
+        let waker = waker(Waiter::of(self.worker));
         if let Poll::Ready(output) = self.join.poll_output(&waker) {
             return output;
         }
         // The waker wakes the worker, whether it has announced its sleep or not.
         let fall_asleep = || {};
         wait_until(
-            self.local,
+            self.worker,
             || self.join.is_finished(),
             fall_asleep,
             |is_last| self.help(is_last),
@@ -260,7 +260,7 @@ impl<T> Wait<'_, T> {
 
     /// Finds something to run. The newest job is taken first, to get to the awaited one.
     fn help(&self, is_last_look: bool) -> Option<(Job, Origin)> {
-        let own = self.mark.and_then(|mark| deque_view::pop_since(self.local, mark));
+        let own = self.mark.and_then(|mark| deque_view::pop_since(self.worker, mark));
         if let Some(job) = own {
             return Some((job, Origin::Here));
         }
@@ -268,7 +268,7 @@ impl<T> Wait<'_, T> {
         // other worker takes it.
         let looks = !self.has_looked.replace(true) || is_last_look;
         let number = self.join.id().number().get();
-        let found = self.local.scheduler().take_left_job(looks, |job| job.is_of_task(number));
+        let found = self.worker.scheduler().take_left_job(looks, |job| job.is_of_task(number));
         if found.is_none() {
             self.run_alone();
         }
@@ -279,8 +279,10 @@ impl<T> Wait<'_, T> {
     /// ended or nothing is left: the worker would sleep on that.
     fn run_alone(&self) {
         while !self.join.is_finished() {
-            let Some((job, origin)) = deque_view::find_alone(self.local, self.mark) else { return };
-            run_unrelated(self.local, job, origin);
+            let Some((job, origin)) = deque_view::find_alone(self.worker, self.mark) else {
+                return;
+            };
+            run_unrelated(self.worker, job, origin);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `join`: two closures that may run in parallel.
 
-use super::deque_view::DequeView;
+use super::deque_view::{self, DequeView};
 use super::frame::{Head, StackJob};
 use super::outside::on_worker;
 use super::wait::{leapfrog, try_requeue, wait};
@@ -121,10 +121,10 @@ where
     RA: Send,
     RB: Send,
 {
-    with_here(|local| match local {
+    with_here(|worker| match worker {
         // SAFETY: (W10) of this thread.
-        Some(local) if local.is_of(handle.scheduler()) => unsafe {
-            join_here(DequeView::of(local), a, b, false)
+        Some(worker) if worker.is_of(handle.scheduler()) => unsafe {
+            join_here(DequeView::of(worker), a, b, false)
         },
         _ => join_outside(handle, a, b),
     })
@@ -139,9 +139,9 @@ where
     RA: Send,
     RB: Send,
 {
-    on_worker(handle, |local| match local {
+    on_worker(handle, |worker| match worker {
         // SAFETY: (W10) of this thread.
-        Some(local) => unsafe { join_here(DequeView::of(local), a, b, true) },
+        Some(worker) => unsafe { join_here(DequeView::of(worker), a, b, true) },
         None if handle.runtime_flavor() == RuntimeFlavor::CurrentThread => {
             one_after_the_other(a, b)
         }
@@ -172,7 +172,7 @@ where
     // SAFETY: (W10) passed on to the caller; no push or pop came after mark().
     match unsafe { deque.push(mark, job) } {
         Pushed::Done => join_pushed(deque, &b, a, has_moved),
-        pushed => join_noted(a, &b, pushed, has_moved),
+        pushed => finish_join(a, &b, pushed, has_moved),
     }
 }
 
@@ -181,7 +181,7 @@ where
 /// Its arguments are in the order in which the caller has them in registers.
 #[cold]
 #[inline(never)]
-fn join_noted<A, B, RA, RB>(
+fn finish_join<A, B, RA, RB>(
     a: A,
     b: &StackJob<B, RB>,
     pushed: Pushed<Job>,
@@ -193,12 +193,12 @@ where
     RA: Send,
     RB: Send,
 {
-    let is_pushed = with_here(|local| {
+    let is_pushed = with_here(|worker| {
         debug_assert!(
-            local.is_some() || matches!(pushed, Pushed::Full(_)),
+            worker.is_some() || matches!(pushed, Pushed::Full(_)),
             "pushed without a worker"
         );
-        local.map(|local| local.mind_pushed(pushed)).is_some()
+        worker.map(|worker| worker.finish_push(pushed)).is_some()
     });
     if is_pushed {
         return join_pushed(DequeView::here(), b, a, has_moved);
@@ -284,13 +284,13 @@ where
 #[inline(never)]
 fn take_back_or_wait(job: &Head) -> bool {
     // SAFETY: (W10) called by a join, on the worker that has pushed the job.
-    let local = unsafe { here() };
-    while let Some(popped) = local.pop_job() {
+    let worker = unsafe { here() };
+    while let Some(popped) = deque_view::pop(worker) {
         if job.is_of(&popped) {
             return true;
         }
-        if let Err((left, origin)) = try_requeue(local, popped, Origin::Here) {
-            local.run_job(left, origin);
+        if let Err((left, origin)) = try_requeue(worker, popped, Origin::Here) {
+            worker.run_job(left, origin);
         }
         if job.latch.is_set() {
             // This worker has run it itself, in the middle of the first closure. The jobs below
@@ -298,7 +298,7 @@ fn take_back_or_wait(job: &Head) -> bool {
             break;
         }
     }
-    wait(local, &job.latch, |is_last_look| leapfrog(local, job, is_last_look));
+    wait(worker, &job.latch, |is_last_look| leapfrog(worker, job, is_last_look));
     false
 }
 

@@ -1,6 +1,6 @@
 //! Fork-join on a given runtime: the methods of `Handle`.
 
-use super::deque_view::take_own;
+use super::deque_view;
 use super::heap::{self, Detached};
 use super::job_handle::{JobHandle, spawn_job_on};
 use super::join::{FnContext, join_on};
@@ -8,7 +8,7 @@ use super::outside::{on_worker, submit};
 use super::scope::{self, Scope, ScopeFifo};
 use super::wait::run_unrelated;
 use crate::runtime::{Handle, current_or_global};
-use crate::scheduler::{Local, Origin, with_here};
+use crate::scheduler::{Origin, Worker, with_here};
 
 /// Returns the number of workers of the current runtime, or of the global one outside of a runtime.
 ///
@@ -25,7 +25,7 @@ use crate::scheduler::{Local, Origin, with_here};
 ///
 /// Panics if the global runtime is needed and cannot be started.
 pub fn current_num_workers() -> usize {
-    let here = with_here(|local| local.map(|local| local.scheduler().workers()));
+    let here = with_here(|worker| worker.map(|worker| worker.scheduler().workers()));
     here.unwrap_or_else(|| current_or_global().num_workers())
 }
 
@@ -48,7 +48,7 @@ pub fn current_num_workers() -> usize {
 /// assert_eq!(heist::current_thread_index(), None); // this thread is not a worker
 /// ```
 pub fn current_thread_index() -> Option<usize> {
-    with_here(|local| local.map(Local::index))
+    with_here(|worker| worker.map(Worker::index))
 }
 
 /// Returns the index of the calling worker thread; the old name of [`current_thread_index`].
@@ -282,8 +282,8 @@ impl Handle {
     {
         // SAFETY: (J2) it borrows nothing.
         let job = unsafe { heap::new(Detached(f)) };
-        with_here(|local| match local {
-            Some(local) if local.is_of(self.scheduler()) => local.push_job(job),
+        with_here(|worker| match worker {
+            Some(worker) if worker.is_of(self.scheduler()) => deque_view::push(worker, job),
             _ => submit(self, job),
         });
     }
@@ -312,7 +312,7 @@ impl Handle {
     /// assert_eq!(handle.current_thread_index(), None); // not on a worker
     /// ```
     pub fn current_thread_index(&self) -> Option<usize> {
-        self.with_worker(Local::index)
+        self.with_worker(Worker::index)
     }
 
     /// Returns the index of the calling worker thread; the old name of
@@ -323,7 +323,7 @@ impl Handle {
         self.current_thread_index()
     }
 
-    /// Returns whether the calling worker has jobs in its queue that nobody has taken yet.
+    /// Returns whether the calling worker has jobs in its queue that no other worker has taken.
     ///
     /// Returns `None` if the calling thread is not a worker of this runtime.
     ///
@@ -336,7 +336,7 @@ impl Handle {
     /// assert_eq!(handle.has_pending_jobs(), None);
     /// ```
     pub fn has_pending_jobs(&self) -> Option<bool> {
-        self.with_worker(|local| local.with_deque(|deque| !deque.is_empty()))
+        self.with_worker(deque_view::has_jobs)
     }
 
     /// Runs one waiting job on the calling worker, and returns whether there was one.
@@ -363,13 +363,13 @@ impl Handle {
     /// assert_eq!(handle.yield_job(Yield::Any), None); // not on a worker
     /// ```
     pub fn yield_job(&self, which: Yield) -> Option<bool> {
-        self.with_worker(|local| {
-            let call = || local.next_direct_job().map(|call| (call, Origin::Here));
-            let job = take_own(local).or_else(call).or_else(|| match which {
+        self.with_worker(|worker| {
+            let call = || worker.next_direct_job().map(|call| (call, Origin::Here));
+            let job = deque_view::take_own(worker).or_else(call).or_else(|| match which {
                 Yield::Own => None,
-                Yield::Any => local.scheduler().take_any_job(local.index()),
+                Yield::Any => worker.scheduler().take_any_job(worker.index()),
             });
-            job.map(|(job, origin)| run_unrelated(local, job, origin)).is_some()
+            job.map(|(job, origin)| run_unrelated(worker, job, origin)).is_some()
         })
     }
 
@@ -377,7 +377,7 @@ impl Handle {
         self.with_worker(|_| ()).is_some()
     }
 
-    fn with_worker<R>(&self, f: impl FnOnce(&Local) -> R) -> Option<R> {
-        with_here(|local| local.filter(|local| local.is_of(self.scheduler())).map(f))
+    fn with_worker<R>(&self, f: impl FnOnce(&Worker) -> R) -> Option<R> {
+        with_here(|worker| worker.filter(|worker| worker.is_of(self.scheduler())).map(f))
     }
 }

@@ -5,7 +5,7 @@ use super::latch::Latch;
 use super::waiter::Waiter;
 use crate::env::Backoff;
 use crate::runtime::{Handle, RuntimeFlavor, global_handle};
-use crate::scheduler::{Header, Job, Local, Origin, VTable, with_here_or_aside};
+use crate::scheduler::{Header, Job, Origin, VTable, Worker, with_here_or_aside};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 #[cold]
 pub(super) fn on_worker<F, R>(handle: &Handle, f: F) -> R
 where
-    F: FnOnce(Option<&Local>) -> R + Send,
+    F: FnOnce(Option<&Worker>) -> R + Send,
     R: Send,
 {
     if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -49,7 +49,7 @@ fn wait(waiter: &Waiter, latch: &Latch) {
         static BACKOFF: Backoff = Backoff::default();
     }
     // A worker of another runtime first lets others run in its place (J5, L5).
-    let is_worker = with_here_or_aside(|local| local.is_some());
+    let is_worker = with_here_or_aside(|worker| worker.is_some());
     let spin = |backoff: &Backoff| backoff.wait(|| latch.is_set());
     if is_worker || !BACKOFF.try_with(spin).unwrap_or(false) {
         waiter.wait(latch);
@@ -99,7 +99,7 @@ struct InjectedCall<F, R> {
     outcome: Outcome<R>,
 }
 
-impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> InjectedCall<F, R> {
+impl<F: FnOnce(Option<&Worker>) -> R + Send, R: Send> InjectedCall<F, R> {
     const VTABLE: VTable = VTable {
         run: Self::run,
         refuse: Self::refuse,
@@ -110,7 +110,7 @@ impl<F: FnOnce(Option<&Local>) -> R + Send, R: Send> InjectedCall<F, R> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn run(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+    unsafe fn run(header: NonNull<Header>, worker: Option<&Worker>, _origin: Origin) {
         // SAFETY: (J2) the frame stays until the latch is set; the header is the first field.
         let call = unsafe { header.cast::<Self>().as_ref() };
         // SAFETY: (J1) this was the one right to run it.

@@ -11,7 +11,7 @@ use super::broadcast::BroadcastContext;
 use super::heap::{self, Work};
 use super::outside::on_worker;
 use crate::runtime::{Handle, current_or_global};
-use crate::scheduler::{Local, OfScope, with_here};
+use crate::scheduler::{OfScope, Worker, with_here};
 use base::ScopeBase;
 use std::fmt;
 use std::marker::PhantomData;
@@ -66,8 +66,8 @@ where
     F: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    with_here(|local| match local {
-        Some(local) => scope_here(Handle::of_worker(local), Some(local), f),
+    with_here(|worker| match worker {
+        Some(worker) => scope_here(Handle::of_worker(worker), Some(worker), f),
         None => scope_on(&current_or_global(), f),
     })
 }
@@ -100,8 +100,8 @@ pub fn in_place_scope<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R,
 {
-    with_here(|local| match local {
-        Some(local) => scope_here(Handle::of_worker(local), Some(local), f),
+    with_here(|worker| match worker {
+        Some(worker) => scope_here(Handle::of_worker(worker), Some(worker), f),
         None => scope_here(current_or_global(), None, f),
     })
 }
@@ -111,11 +111,11 @@ where
     F: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    with_here(|local| match local {
-        Some(local) if local.is_of(handle.scheduler()) => {
-            scope_here(handle.clone(), Some(local), f)
+    with_here(|worker| match worker {
+        Some(worker) if worker.is_of(handle.scheduler()) => {
+            scope_here(handle.clone(), Some(worker), f)
         }
-        _ => on_worker(handle, |local| scope_here(handle.clone(), local, f)),
+        _ => on_worker(handle, |worker| scope_here(handle.clone(), worker, f)),
     })
 }
 
@@ -123,19 +123,19 @@ pub(super) fn in_place_scope_on<'scope, F, R>(handle: &Handle, f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R,
 {
-    with_here(|local| {
-        let local = local.filter(|local| local.is_of(handle.scheduler()));
-        scope_here(handle.clone(), local, f)
+    with_here(|worker| {
+        let worker = worker.filter(|worker| worker.is_of(handle.scheduler()));
+        scope_here(handle.clone(), worker, f)
     })
 }
 
-fn scope_here<'scope, F, R>(handle: Handle, local: Option<&Local>, f: F) -> R
+fn scope_here<'scope, F, R>(handle: Handle, worker: Option<&Worker>, f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R,
 {
-    let scope = Scope { base: ScopeBase::new(handle, local), _lifetime: PhantomData };
+    let scope = Scope { base: ScopeBase::new(handle, worker), _lifetime: PhantomData };
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    scope.base.wait(local);
+    scope.base.wait(worker);
     scope.base.conclude(outcome)
 }
 
@@ -183,17 +183,17 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let job = |local: Option<&Local>| {
+        let job = |worker: Option<&Worker>| {
             let work = Spawned { scope: self, f };
-            match local {
+            match worker {
                 // SAFETY: (J2) the scope is not left before the job has ended, and `f` outlives it.
-                Some(local) => unsafe { heap::new_on(local, work) },
+                Some(worker) => unsafe { heap::new_on(worker, work) },
                 // SAFETY: (J2) as above.
                 None => unsafe { heap::new(work) },
             }
         };
         // SAFETY: (J2) as above.
-        with_here(|local| unsafe { self.base.spawn(local, job) });
+        with_here(|worker| unsafe { self.base.spawn(worker, job) });
     }
 
     /// Has every worker of the scope's runtime call `f` once before the scope ends; see
@@ -281,7 +281,7 @@ impl<'scope, F: FnOnce(&Scope<'scope>) + Send> Work for Spawned<'scope, F> {
     }
 
     #[inline]
-    fn run(self, worker: Option<&Local>) {
+    fn run(self, worker: Option<&Worker>) {
         // SAFETY: (J2) the scope is not left before this job is done.
         let scope = unsafe { &*self.scope };
         scope.base.call(|| (self.f)(scope));

@@ -3,7 +3,7 @@
 use super::latch::Latch;
 use super::wait::{run_unrelated, wait_until};
 use crate::env::Parker;
-use crate::scheduler::{self, Job, Local, Origin, Scheduler, with_here, with_here_or_aside};
+use crate::scheduler::{self, Job, Origin, Scheduler, Worker, with_here, with_here_or_aside};
 use std::sync::Arc;
 
 /// How to wake a thread that waits for a job. It outlives the frame of the job.
@@ -17,10 +17,10 @@ pub(super) enum Waiter {
 
 impl Waiter {
     /// For this thread, with its worker.
-    pub(super) fn of(local: &Local) -> Self {
-        match local.is_fixed() {
-            true => Waiter::Seated(local.scheduler().clone(), local.index()),
-            false => Waiter::Parked(Arc::clone(local.waiter())),
+    pub(super) fn of(worker: &Worker) -> Self {
+        match worker.is_fixed() {
+            true => Waiter::Seated(worker.scheduler().clone(), worker.index()),
+            false => Waiter::Parked(Arc::clone(worker.waiter())),
         }
     }
 
@@ -31,7 +31,7 @@ impl Waiter {
         }
         let parker = || PARKER.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Parker::new()));
         // A worker parks where direct jobs wake it too, even if it has stepped aside.
-        with_here_or_aside(|local| local.map(Waiter::of))
+        with_here_or_aside(|worker| worker.map(Waiter::of))
             .unwrap_or_else(|| Waiter::Parked(parker()))
     }
 
@@ -84,9 +84,9 @@ impl Waiter {
                     }
                 }
             }
-            Waiter::Seated(..) => with_here(|local| {
-                let local = local.expect("a worker with a seat does not step aside");
-                wait_until(local, is_over, fall_asleep, |_is_last_look| help());
+            Waiter::Seated(..) => with_here(|worker| {
+                let worker = worker.expect("a worker with a seat does not step aside");
+                wait_until(worker, is_over, fall_asleep, |_is_last_look| help());
             }),
         }
     }
@@ -94,12 +94,12 @@ impl Waiter {
 
 /// Runs a direct job of this thread's worker. Returns whether there was one.
 fn run_direct_job() -> bool {
-    with_here_or_aside(|local| {
-        let Some(local) = local else { return false };
-        let Some(job) = local.next_direct_job() else { return false };
-        match with_here(|here| here.is_some_and(|here| std::ptr::eq(here, local))) {
+    with_here_or_aside(|worker| {
+        let Some(worker) = worker else { return false };
+        let Some(job) = worker.next_direct_job() else { return false };
+        match with_here(|here| here.is_some_and(|here| std::ptr::eq(here, worker))) {
             // It has not stepped aside, so what the job leaves behind comes to its deque.
-            true => run_unrelated(local, job, Origin::Here),
+            true => run_unrelated(worker, job, Origin::Here),
             false => scheduler::outside(|| job.run(None, Origin::Here)),
         }
         true

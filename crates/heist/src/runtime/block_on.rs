@@ -1,7 +1,7 @@
 //! Waiting for a future on a thread that is not a worker.
 
 use crate::env::{Backoff, Parker, Wakeup};
-use crate::scheduler::{answer_call_aside, waiter_aside};
+use crate::scheduler::{run_direct_job_aside, waiter_aside};
 use crate::task::coop;
 use std::cell::Cell;
 use std::future::Future;
@@ -69,7 +69,7 @@ impl Waiter {
     pub(super) fn park(&self) {
         let wakeup = &self.unpark.0;
         loop {
-            let has_answered = answer_call_aside();
+            let has_answered = run_direct_job_aside();
             if wakeup.take() {
                 return;
             }

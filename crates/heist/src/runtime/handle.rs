@@ -8,7 +8,7 @@ use crate::metrics;
 use crate::reactor::Reactors;
 use crate::reactor::ShutDown;
 use crate::scheduler::blocking::{Closure, IsClosed};
-use crate::scheduler::{Local, Scheduler};
+use crate::scheduler::{Scheduler, Worker};
 use crate::task::tracker::{self, Tracker};
 use crate::task::{self, JoinHandle};
 use crate::trace;
@@ -263,7 +263,7 @@ impl Handle {
     }
 
     /// A handle to the runtime of `worker`.
-    pub(crate) fn of_worker(worker: &Local) -> Handle {
+    pub(crate) fn of_worker(worker: &Worker) -> Handle {
         Handle { scheduler: worker.scheduler().clone() }
     }
 

@@ -3,7 +3,6 @@
 
 mod borrowed;
 mod closing;
-mod detours;
 mod edges;
 mod fixed;
 mod join;
@@ -13,3 +12,4 @@ mod scarce;
 mod scope;
 mod turns;
 mod two_ends;
+mod unrelated;

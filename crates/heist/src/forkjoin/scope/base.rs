@@ -7,7 +7,7 @@ use crate::forkjoin::outside::{submit, submit_elsewhere};
 use crate::forkjoin::wait::{try_requeue, wait_until};
 use crate::forkjoin::waiter::Waiter;
 use crate::runtime::{Handle, RuntimeFlavor};
-use crate::scheduler::{Job, Local, OfScope, Origin};
+use crate::scheduler::{Job, OfScope, Origin, Worker};
 use crate::tuning::COUNTER_BLOCK;
 use heist_deque::deque::Mark;
 use heist_sync::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ use std::thread;
 pub(super) struct ScopeBase {
     handle: Handle,
     /// The worker that opened the scope; null if the thread is not a worker.
-    owner: *const Local,
+    owner: *const Worker,
     /// Where the owner's deque ended when the scope was opened.
     mark: Option<Mark>,
     count: Count,
@@ -38,14 +38,14 @@ unsafe impl Sync for ScopeBase {}
 unsafe impl Send for ScopeBase {}
 
 impl ScopeBase {
-    /// For a scope that the calling thread opens, with jobs on this runtime. `local` is the
+    /// For a scope that the calling thread opens, with jobs on this runtime. `worker` is the
     /// thread's worker there.
-    pub(super) fn new(handle: Handle, local: Option<&Local>) -> Self {
-        let waiter = local.map_or_else(Waiter::here, Waiter::of);
+    pub(super) fn new(handle: Handle, worker: Option<&Worker>) -> Self {
+        let waiter = worker.map_or_else(Waiter::here, Waiter::of);
         ScopeBase {
             handle,
-            owner: local.map_or(ptr::null(), ptr::from_ref),
-            mark: local.map(deque_view::mark),
+            owner: worker.map_or(ptr::null(), ptr::from_ref),
+            mark: worker.map(deque_view::mark),
             count: Count::new(),
             waiter,
             is_cancelled: AtomicBool::new(false),
@@ -56,11 +56,11 @@ impl ScopeBase {
     /// Whether the worker of the calling thread has opened the scope. A thread without a worker
     /// counts like other threads, even if it has opened the scope.
     #[inline(always)]
-    fn is_owner(&self, local: Option<&Local>) -> bool {
-        local.is_some_and(|local| ptr::eq(local, self.owner))
+    fn is_owner(&self, worker: Option<&Worker>) -> bool {
+        worker.is_some_and(|worker| ptr::eq(worker, self.owner))
     }
 
-    /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of `local` if that
+    /// Spawns a job that calls [`done`](Self::done) when it ends: to the deque of `worker` if that
     /// is a worker of the scope's runtime, otherwise to the inbox. `job` gets the worker for whose
     /// deque the job is.
     ///
@@ -69,21 +69,21 @@ impl ScopeBase {
     #[inline]
     pub(super) unsafe fn spawn(
         &self,
-        local: Option<&Local>,
-        job: impl FnOnce(Option<&Local>) -> Job,
+        worker: Option<&Worker>,
+        job: impl FnOnce(Option<&Worker>) -> Job,
     ) {
-        let local = local.filter(|local| local.is_of(self.handle.scheduler()));
-        self.add(local);
-        match local {
-            Some(local) => local.push_job(job(Some(local))),
+        let worker = worker.filter(|worker| worker.is_of(self.handle.scheduler()));
+        self.add(worker);
+        match worker {
+            Some(worker) => deque_view::push(worker, job(Some(worker))),
             None => submit(&self.handle, job(None)),
         }
     }
 
     #[inline]
-    fn add(&self, local: Option<&Local>) {
-        let is_owner = self.is_owner(local);
-        match local.and_then(|local| local.count_cache_of(self.address())) {
+    fn add(&self, worker: Option<&Worker>) {
+        let is_owner = self.is_owner(worker);
+        match worker.and_then(|worker| worker.count_cache_of(self.address())) {
             Some(cache) if !is_owner => {
                 if !cache.take() {
                     self.count.add_ahead(COUNTER_BLOCK);
@@ -116,9 +116,9 @@ impl ScopeBase {
 
     /// Counts a job as ended, on this worker. The scope may be gone afterwards.
     #[inline]
-    pub(super) fn done(&self, local: Option<&Local>) {
-        let is_owner = self.is_owner(local);
-        match local.and_then(|local| local.count_cache_of(self.address())) {
+    pub(super) fn done(&self, worker: Option<&Worker>) {
+        let is_owner = self.is_owner(worker);
+        match worker.and_then(|worker| worker.count_cache_of(self.address())) {
             Some(cache) if !is_owner => cache.put(1),
             // SAFETY: (J2) `is_owner` only on the owner's thread.
             _ if unsafe { self.count.done(is_owner) } => self.end(),
@@ -145,10 +145,10 @@ impl ScopeBase {
         self.count.set(|| waiter.unpark());
     }
 
-    /// Waits until all jobs have ended, on the thread that opened the scope. `local` is the
+    /// Waits until all jobs have ended, on the thread that opened the scope. `worker` is the
     /// thread's worker.
-    pub(super) fn wait(&self, local: Option<&Local>) {
-        let Some(local) = local else {
+    pub(super) fn wait(&self, worker: Option<&Worker>) {
+        let Some(worker) = worker else {
             // SAFETY: (J2) the thread that opened the scope.
             unsafe { self.count.merge() };
             return self.waiter.wait_and_help(self.count.latch(), || self.take_left_job(false));
@@ -161,36 +161,36 @@ impl ScopeBase {
         // SAFETY: (J2) the owner's thread.
         let is_over = || unsafe { self.count.is_over() };
         let help =
-            |is_last_look| self.run_newer(local).or_else(|| self.take_left_job(is_last_look));
-        wait_until(local, is_over, fall_asleep, help);
+            |is_last_look| self.run_newer(worker).or_else(|| self.take_left_job(is_last_look));
+        wait_until(worker, is_over, fall_asleep, help);
     }
 
     /// Runs the scope's jobs at the end of its owner's deque, one after another. While there are
     /// any, the scope is not over, so this does not read the count, whose cache line other threads
     /// write. Requeues other jobs that were pushed since the scope was opened; returns such a job
     /// if it cannot.
-    fn run_newer(&self, local: &Local) -> Option<(Job, Origin)> {
+    fn run_newer(&self, worker: &Worker) -> Option<(Job, Origin)> {
         let mut has_run = false;
         // A direct job comes first; see wait_until().
-        while !(has_run && local.has_direct_job()) {
+        while !(has_run && worker.has_direct_job()) {
             // Jobs below the mark do not belong to the scope (J3).
-            let job = self.mark.and_then(|mark| deque_view::pop_since(local, mark))?;
+            let job = self.mark.and_then(|mark| deque_view::pop_since(worker, mark))?;
             if self.is_own(&job) {
-                if local.is_fixed() {
+                if worker.is_fixed() {
                     // It may be searching: a step of its ordinary work may have ended so.
-                    local.go_on();
+                    worker.go_on();
                 }
-                local.run_job(job, Origin::Here);
+                worker.run_job(job, Origin::Here);
                 has_run = true;
                 continue;
             }
             // SAFETY: (J2) the owner's thread.
             if has_run && unsafe { self.count.is_over() } {
                 // The wait is over, so the job stays for later.
-                local.push_job(job);
+                deque_view::push(worker, job);
                 break;
             }
-            if let Err(kept) = try_requeue(local, job, Origin::Here) {
+            if let Err(kept) = try_requeue(worker, job, Origin::Here) {
                 return Some(kept);
             }
         }

@@ -5,7 +5,7 @@ use crate::forkjoin::broadcast::BroadcastContext;
 use crate::forkjoin::heap::{self, Work};
 use crate::forkjoin::outside::on_worker;
 use crate::runtime::{Handle, current_or_global};
-use crate::scheduler::{Header, Job, Local, OfScope, Origin, VTable, with_here};
+use crate::scheduler::{Header, Job, OfScope, Origin, VTable, Worker, with_here};
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -44,8 +44,8 @@ where
     F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    with_here(|local| match local {
-        Some(local) => scope_here(Handle::of_worker(local), Some(local), f),
+    with_here(|worker| match worker {
+        Some(worker) => scope_here(Handle::of_worker(worker), Some(worker), f),
         None => scope_fifo_on(&current_or_global(), f),
     })
 }
@@ -72,8 +72,8 @@ pub fn in_place_scope_fifo<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    with_here(|local| match local {
-        Some(local) => scope_here(Handle::of_worker(local), Some(local), f),
+    with_here(|worker| match worker {
+        Some(worker) => scope_here(Handle::of_worker(worker), Some(worker), f),
         None => scope_here(current_or_global(), None, f),
     })
 }
@@ -83,11 +83,11 @@ where
     F: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    with_here(|local| match local {
-        Some(local) if local.is_of(handle.scheduler()) => {
-            scope_here(handle.clone(), Some(local), f)
+    with_here(|worker| match worker {
+        Some(worker) if worker.is_of(handle.scheduler()) => {
+            scope_here(handle.clone(), Some(worker), f)
         }
-        _ => on_worker(handle, |local| scope_here(handle.clone(), local, f)),
+        _ => on_worker(handle, |worker| scope_here(handle.clone(), worker, f)),
     })
 }
 
@@ -95,23 +95,23 @@ pub(in crate::forkjoin) fn in_place_scope_fifo_on<'scope, F, R>(handle: &Handle,
 where
     F: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    with_here(|local| {
-        let local = local.filter(|local| local.is_of(handle.scheduler()));
-        scope_here(handle.clone(), local, f)
+    with_here(|worker| {
+        let worker = worker.filter(|worker| worker.is_of(handle.scheduler()));
+        scope_here(handle.clone(), worker, f)
     })
 }
 
-fn scope_here<'scope, F, R>(handle: Handle, local: Option<&Local>, f: F) -> R
+fn scope_here<'scope, F, R>(handle: Handle, worker: Option<&Worker>, f: F) -> R
 where
     F: FnOnce(&ScopeFifo<'scope>) -> R,
 {
     let scope = ScopeFifo {
         header: Header::new(&ScopeFifo::VTABLE),
-        base: ScopeBase::new(handle, local),
+        base: ScopeBase::new(handle, worker),
         list: Mutex::default(),
     };
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    scope.base.wait(local);
+    scope.base.wait(worker);
     scope.base.conclude(outcome)
 }
 
@@ -165,9 +165,9 @@ impl<'scope> ScopeFifo<'scope> {
     {
         self.list().push_back(Box::new(f));
         // SAFETY: (J1, J2) the scope is not left before as many jobs have ended as were pushed.
-        let job = |_: Option<&Local>| unsafe { Job::new(NonNull::from(self).cast()) };
+        let job = |_: Option<&Worker>| unsafe { Job::new(NonNull::from(self).cast()) };
         // SAFETY: (J2) as above.
-        with_here(|local| unsafe { self.base.spawn(local, job) });
+        with_here(|worker| unsafe { self.base.spawn(worker, job) });
     }
 
     /// Has every worker of the scope's runtime call `f` once before the scope ends; see
@@ -224,7 +224,7 @@ impl<'scope> ScopeFifo<'scope> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn run_oldest(header: NonNull<Header>, worker: Option<&Local>, _origin: Origin) {
+    unsafe fn run_oldest(header: NonNull<Header>, worker: Option<&Worker>, _origin: Origin) {
         // SAFETY: (J2) the scope is not left before this job is done; the header is its first
         // field.
         let scope = unsafe { header.cast::<Self>().as_ref() };
@@ -258,7 +258,7 @@ unsafe impl<F: Send> Send for Part<'_, F> {}
 impl<'scope, F: FnOnce(&ScopeFifo<'scope>) + Send> Work for Part<'scope, F> {
     const IS_MANDATORY: bool = true;
 
-    fn run(self, worker: Option<&Local>) {
+    fn run(self, worker: Option<&Worker>) {
         // SAFETY: (J2) the scope is not left before this job is done.
         let scope = unsafe { &*self.scope };
         scope.base.call(|| (self.f)(scope));

@@ -5,13 +5,13 @@ use super::{leapfrog, requeue, wait};
 use crate::forkjoin::deque_view;
 use crate::forkjoin::frame::StackJob;
 use crate::runtime::{Builder, Handle};
-use crate::scheduler::{Job, Local, Origin, with_here};
+use crate::scheduler::{Job, Origin, Worker, with_here};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-fn on_worker<R: Send>(handle: &Handle, f: impl FnOnce(&Local) -> R + Send) -> R {
-    handle.install(|| with_here(|local| f(local.expect("install calls it on a worker"))))
+fn on_worker<R: Send>(handle: &Handle, f: impl FnOnce(&Worker) -> R + Send) -> R {
+    handle.install(|| with_here(|worker| f(worker.expect("install calls it on a worker"))))
 }
 
 /// J2, J3: a requeued stack job may want a lock that is held where it was stolen. Its owner sleeps,
@@ -26,26 +26,26 @@ fn j3_a_job_that_is_requeued_at_the_end_goes_to_its_owner() {
     let (begin, has_begun) = channel();
     thread::scope(|threads| {
         let owner = threads.spawn(move || {
-            on_worker(&owns, move |local| {
+            on_worker(&owns, move |worker| {
                 let report = move |_| run.send(thread::current().id()).unwrap();
-                let job = StackJob::new(deque_view::mark(local), report);
+                let job = StackJob::new(deque_view::mark(worker), report);
                 // SAFETY: (J2) this frame is not left before the latch is set.
                 give.send(unsafe { job.offer() }).unwrap();
                 let stolen = &job.head;
-                wait(local, &stolen.latch, |is_last_look| leapfrog(local, stolen, is_last_look));
+                wait(worker, &stolen.latch, |is_last_look| leapfrog(worker, stolen, is_last_look));
                 thread::current().id()
             })
         });
         let job = given.recv().unwrap();
         let passer = threads.spawn(move || {
-            on_worker(&passes, move |local| {
+            on_worker(&passes, move |worker| {
                 begin.send(()).unwrap();
-                while !local.scheduler().is_down() {
+                while !worker.scheduler().is_down() {
                     thread::yield_now();
                 }
                 // Until the owner sleeps again. If this is too short, broken code may pass.
                 thread::sleep(Duration::from_millis(20));
-                requeue(local, job, Origin::Stolen(0));
+                requeue(worker, job, Origin::Stolen(0));
                 has_run.recv().unwrap()
             })
         });

@@ -79,19 +79,10 @@ impl Worker {
         f(unsafe { &mut *self.jobs.deque.get() })
     }
 
-    /// Offers a job to everybody: the newest of this worker's.
-    #[inline(always)]
-    pub(crate) fn push_job(&self, job: Job) {
-        match self.with_deque(|deque| deque.push_fast(job)) {
-            Pushed::Done => {}
-            pushed => self.mind_pushed(pushed),
-        }
-    }
-
     /// Does the rest of a push: a job was pushed, or has still to be.
     #[cold]
     #[inline(never)]
-    pub(crate) fn mind_pushed(&self, pushed: Pushed<Job>) {
+    pub(crate) fn finish_push(&self, pushed: Pushed<Job>) {
         match pushed {
             Pushed::Done => return,
             Pushed::Flagged => {}
@@ -148,7 +139,7 @@ impl Worker {
 
     /// Takes back the newest job. The caller knows that the joins are over that have pushed what is
     /// here, or that the newest is newer than what one of them has.
-    pub(crate) fn pop_job(&self) -> Option<Job> {
+    pub(super) fn pop_job(&self) -> Option<Job> {
         self.with_deque(deque::Owner::pop)
     }
 

@@ -406,12 +406,12 @@ pub(crate) fn waiter_aside() -> Option<Arc<Parker>> {
     unsafe { address_aside().as_ref() }.map(|worker| Arc::clone(worker.waiter()))
 }
 
-/// Runs such a part. Returns whether there was one.
-pub(crate) fn answer_call_aside() -> bool {
+/// Runs a direct job of the worker that has stepped aside. Returns whether there was one.
+pub(crate) fn run_direct_job_aside() -> bool {
     // SAFETY: (W10) as in waiter_aside().
-    let call = unsafe { address_aside().as_ref() }.and_then(Worker::next_direct_job);
-    let is_there = call.is_some();
-    call.into_iter().for_each(|call| outside(|| call.run(None, Origin::Here)));
+    let job = unsafe { address_aside().as_ref() }.and_then(Worker::next_direct_job);
+    let is_there = job.is_some();
+    job.into_iter().for_each(|job| outside(|| job.run(None, Origin::Here)));
     is_there
 }
 

@@ -56,9 +56,18 @@ impl Thefts {
 }
 
 impl Worker {
+    /// [`back_off`](Self::back_off) for a worker that waits for a job, until the wait `is_over` or
+    /// the worker has something else to run.
+    pub(crate) fn pause_before_theft(&self, is_over: impl Fn() -> bool) -> bool {
+        self.back_off(|| {
+            is_over()
+                || if self.is_fixed() { self.has_more_urgent() } else { self.has_direct_job() }
+        })
+    }
+
     /// Pauses before a theft, if the last thefts did not pay. Returns `false` if `is_urgent` has
     /// ended the pause: there is something to do that comes before the theft.
-    pub(crate) fn back_off(&self, is_urgent: impl Fn() -> bool) -> bool {
+    fn back_off(&self, is_urgent: impl Fn() -> bool) -> bool {
         let thefts = &self.search.thefts;
         thefts.end();
         let yields = thefts.take();
@@ -85,7 +94,7 @@ impl Worker {
     }
 
     /// Returns whether there is anything to do but to take jobs from other workers' deques.
-    pub(crate) fn has_more_urgent(&self) -> bool {
+    fn has_more_urgent(&self) -> bool {
         self.has_own() || self.me.scheduler.has_work_but_in_deques()
     }
 

@@ -550,7 +550,7 @@ fn w1_what_comes_before_jobs_ends_a_pause_of_thieves() {
 #[test]
 fn a_run_ends_where_its_thief_has_to_hold_back() {
     let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));
-    stage.in_step(1, |local| local.push_job(jobs::empty_job()));
+    stage.in_step(1, |local| local.with_deque(|deque| deque.push(jobs::empty_job())));
     stage.in_step(0, |local| {
         local.steal_crumb(&clock);
         assert!(local.steal_next_of(1).is_none());
