@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 /// How often a thread rechecks what cannot wake it: whether a paused clock may advance, whether
-/// threads have ended during a shutdown, and the reactors of vacant seats where the process-wide
-/// barrier is not available. Does not matter within a factor of four.
+/// threads have ended during a shutdown, a worker that may be stuck, and the reactors of vacant
+/// seats where the process-wide barrier is not available. Does not matter within a factor of four.
 pub(crate) const RECHECK: Duration = Duration::from_millis(1);
 
 /// Interval of rare checks, in tasks: of the inject queue (at first), of the jobs, of a worker's
@@ -88,3 +88,16 @@ pub(crate) const LONGEST_PAUSE: u32 = 64;
 /// together they cost about as much as the kernel call that rings it again. Does not matter within
 /// a factor of four.
 pub(crate) const FALSE_ALARMS: u32 = 512;
+
+/// After a look at the inject queue that has left something behind, the next look comes after this
+/// many ticks. Does not matter within a factor of four.
+pub(crate) const BACKLOG_INTERVAL: u32 = 8;
+
+/// A worker that burns CPU in a job keeps its seat for this many times as long as one in a task:
+/// one more thread would not make its jobs faster, but a job that does not end must not keep others
+/// from running forever. Does not matter within a factor of four.
+pub(crate) const JOB_PATIENCE: u32 = 10;
+
+/// Tasks that are spawned too late are dropped inside of each other's drops up to this depth. It
+/// leaves most of a small stack to what the drops do. Does not matter within a factor of four.
+pub(crate) const NESTED_DROPS: usize = 16;

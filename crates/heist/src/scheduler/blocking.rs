@@ -24,6 +24,7 @@ use super::producer::producer;
 use crate::env::{ThreadSpec, turns};
 use crate::task::{Notified, Ran, Schedule, TaskRef, coop};
 use crate::trace::{self, Outcome};
+use crate::tuning::SHARDS;
 use crew::{Crew, Work};
 use std::fmt;
 use std::future::Future;
@@ -32,9 +33,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle, ThreadId};
-
-/// Guessed: enough to keep threads that spawn at the same time apart, few enough to look at all.
-const INBOXES: usize = 8;
 
 /// What a runtime's builder decides.
 #[derive(Debug, Clone)]
@@ -62,7 +60,7 @@ struct Handles {
 impl Blocking {
     pub(crate) fn new(config: Config) -> Self {
         let Config { limits, threads } = config;
-        Blocking { crew: Crew::new(limits, INBOXES), threads, handles: Mutex::default() }
+        Blocking { crew: Crew::new(limits, SHARDS), threads, handles: Mutex::default() }
     }
 
     /// Has a thread run the closure. After [`close`](Self::close) it is cancelled.

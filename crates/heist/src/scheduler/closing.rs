@@ -8,19 +8,10 @@
 
 use super::refused::one_after_the_other;
 use super::shared::{Scheduler, Shared};
-use super::sysmon::Sysmon;
+use super::sysmon::{STUCK_AFTER, Sysmon};
 use super::worker;
 use crate::env::Clock;
-use std::time::Duration;
-
-/// From one look to the next while jobs are left. Guessed, as is the other.
-const SOON: Duration = Duration::from_millis(1);
-/// After so long at most, when none was: a poll that goes on may come to begin one.
-const LATER: Duration = Duration::from_millis(100);
-
-/// While tasks are left and none was cancelled for this long, another thread comes: as long as a
-/// poll may take (L2).
-const STUCK: Duration = Duration::from_millis(10);
+use crate::tuning::RECHECK;
 
 /// When the number of tasks that have ended changed last.
 struct Progress {
@@ -33,26 +24,27 @@ impl Sysmon {
     /// left it may wait for that, or hold a lock that it needs (T6). They wake sysmon; so does each
     /// worker that ends.
     pub(super) fn clear_away(&mut self) {
-        let mut pause = SOON;
+        let mut pause = RECHECK;
         let mut progress = Progress { ended: self.scheduler.ended(), at: Clock::now() };
         while !self.scheduler.is_all_over() {
             let has_tasks = self.look_at_tasks_left(&mut progress);
             let has_jobs = self.look_at_jobs_left();
-            pause = if has_tasks || has_jobs { SOON } else { (pause * 2).min(LATER) };
+            pause = if has_tasks || has_jobs { RECHECK } else { (pause * 2).min(STUCK_AFTER) };
             self.scheduler.alarm.wait(pause);
         }
         // What it has gathered while the last worker ended.
         one_after_the_other(|| while self.scheduler.cancel_next() {});
     }
 
-    /// Whether there are any. If those that drop them do not go on, one more comes.
+    /// Returns whether there are any. If none was cancelled for as long as a poll may take (L2),
+    /// one more thread comes.
     fn look_at_tasks_left(&self, progress: &mut Progress) -> bool {
         self.scheduler.gather_queued();
         let (now, ended) = (Clock::now(), self.scheduler.ended());
         let has_tasks = self.scheduler.left_to_cancel() > 0;
         if !has_tasks || progress.ended != ended {
             *progress = Progress { ended, at: now };
-        } else if now.since(progress.at) >= STUCK {
+        } else if now.since(progress.at) >= STUCK_AFTER {
             progress.at = now;
             if !self.scheduler.call_closer() {
                 one_after_the_other(|| _ = self.scheduler.cancel_next());

@@ -9,13 +9,14 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+// The layout of `Counts`.
 const SEARCHING_BITS: u32 = 16;
 const ONE_SEARCHING: u32 = 1;
 const ONE_IDLE: u32 = 1 << SEARCHING_BITS;
 const SEARCHING_MASK: u32 = ONE_IDLE - 1;
 
-/// The largest number of workers: half of what a field can count, because a worker may be counted
-/// twice for a moment.
+/// The largest number of workers, by the layout of `Counts`: half of what a field can count,
+/// because a worker may be counted twice for a moment.
 pub(crate) const MAX_WORKERS: usize = SEARCHING_MASK as usize / 2;
 
 /// How many workers search, and how many are idle.

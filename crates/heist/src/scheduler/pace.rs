@@ -2,21 +2,20 @@
 
 use crate::env::Clock;
 use crate::metrics::WorkerCounters;
+use crate::tuning::{BACKLOG_INTERVAL, TICK_INTERVAL};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After so many polls in a row from the LIFO slot the ring gets its turn (W3).
+/// After this many polls in a row from the LIFO slot the ring gets its turn, as the protocol says
+/// (W3).
 pub(super) const LIFO_STREAK: u32 = 3;
-/// A look is wanted about this often. From the design; not measured here.
+
+// The protocol's bounds of the interval (W5): one look in this time; every other tick at most; and
+// at least, together with what may go first (two streaks and a pinned task in between), once in
+// 127 ticks (L4).
 const TARGET: Duration = Duration::from_micros(200);
-const FIRST: u32 = 61;
 const SHORTEST: u32 = 2;
-/// With what may go first, two streaks at most and a pinned task in between, 127 ticks (L4).
 const LONGEST: u32 = 127 - (2 * LIFO_STREAK + 1);
-/// After so many ticks comes the next look when the last one has left something behind. Guessed.
-const BACKLOG: u32 = 8;
-/// The clock is read once in so many ticks.
-const SAMPLE: u32 = 64;
 
 /// Counts ticks until the next look.
 ///
@@ -41,7 +40,7 @@ impl Pace {
     pub(super) fn new(set: Option<u32>, counters: Arc<WorkerCounters>) -> Self {
         Pace {
             until_look: 0,
-            interval: set.unwrap_or(FIRST),
+            interval: set.unwrap_or(TICK_INTERVAL),
             is_tuned: set.is_none(),
             ticks: 0,
             since: Clock::now(),
@@ -60,9 +59,9 @@ impl Pace {
         !(self.is_tuned && may_go_first())
     }
 
-    /// It has looked, and has so many tasks in its ring now.
+    /// It has looked, and has so many tasks in its ring now. The clock is read rarely.
     pub(super) fn looked(&mut self, own: usize) {
-        if self.is_tuned && self.ticks >= SAMPLE {
+        if self.is_tuned && self.ticks >= TICK_INTERVAL {
             let now = Clock::now();
             self.tune(now.since(self.since));
             self.rested(now);
@@ -86,7 +85,7 @@ impl Pace {
     /// behind those who come back to the ring again and again.
     pub(super) fn backlog(&mut self) {
         if self.is_tuned {
-            self.until_look = self.until_look.min(BACKLOG - 1);
+            self.until_look = self.until_look.min(BACKLOG_INTERVAL - 1);
         }
     }
 
@@ -207,7 +206,7 @@ mod tests {
             pace.backlog();
             (1..).find(|_| look_in_time(&mut pace, 1000)).unwrap()
         };
-        assert_eq!(ticks_to_look(None), BACKLOG);
+        assert_eq!(ticks_to_look(None), BACKLOG_INTERVAL);
         assert_eq!(ticks_to_look(Some(50)), 50);
     }
 }

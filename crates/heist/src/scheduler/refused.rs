@@ -13,6 +13,7 @@
 
 use super::shared::{Runnable, Scheduler};
 use crate::task::TaskList;
+use crate::tuning::NESTED_DROPS;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,10 +27,6 @@ thread_local! {
     /// before.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
-
-/// Refused spawns are dropped inside of each other up to this depth. Guessed: it leaves most of a
-/// small stack to what the drops do, and does not matter within a factor of four.
-const DEEPEST: usize = 16;
 
 /// Tasks that come too late and are left to whoever clears away.
 pub(super) struct Leftovers(Mutex<Left>);
@@ -84,7 +81,7 @@ impl Scheduler {
     pub(super) fn refuse_spawn(&self, task: Runnable) {
         // On a thread that is ending nothing is counted.
         let depth = DEPTH.try_with(Cell::get).unwrap_or(0);
-        if depth >= DEEPEST {
+        if depth >= NESTED_DROPS {
             // It counts as spawned (M1): whoever cancels it counts it as cancelled.
             self.late_spawns.add(1);
             self.leave(task);

@@ -1,6 +1,7 @@
 //! What others see of each worker: of base workers, which are there from the beginning, and of spare
 //! ones, which come when they are needed.
 
+use super::idle::MAX_WORKERS;
 use super::jobs::{Inbox, Job};
 use super::pinned::Lane;
 use super::shared::{Config, Runnable, Scheduler};
@@ -136,15 +137,11 @@ pub(super) struct Remotes {
     barrier: Barrier,
 }
 
-/// More spare workers at once are not to be had, whatever the limit on threads. Guessed: a program
-/// with a thousand stuck tasks is not helped by one more.
-const MAX_SPARES: usize = 1024;
-
 impl Remotes {
     /// Of base workers with these queues.
     pub(super) fn new(ends: &[Ends], config: &Config, barrier: Barrier) -> Self {
         let spares = if config.staffing.lends_seats() {
-            config.blocking.limits.threads.min(MAX_SPARES)
+            config.blocking.limits.threads.min(MAX_WORKERS)
         } else {
             0
         };

@@ -40,6 +40,7 @@ pub(super) struct Seat {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
+// The layout of `Word`.
 const WHO_MASK: u64 = u32::MAX as u64;
 const WANTED: u64 = 1 << 32;
 const RECALLED: u64 = 1 << 33;
@@ -50,11 +51,11 @@ const BORROWED: u64 = 1 << 37;
 const LENDER_SHIFT: u32 = 38;
 const LENDING: u64 = !(BORROWED - 1);
 
-/// Nobody sits here. For the idle protocol the seat sleeps, or is about to.
+// What the layout has instead of a worker's number while nobody sits here. VACANT: for the idle
+// protocol the seat sleeps, or is about to. CALLED: a spare worker has been called. UNSTAFFED: no
+// spare worker could be found.
 const VACANT: u32 = u32::MAX;
-/// Nobody sits here, and a spare worker has been called.
 const CALLED: u32 = u32::MAX - 1;
-/// Nobody sits here, and no spare worker was to be had.
 const UNSTAFFED: u32 = u32::MAX - 2;
 
 impl Word {

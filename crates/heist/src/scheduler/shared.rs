@@ -22,6 +22,7 @@ use crate::stall::StallConfig;
 use crate::task::tracker::Tracker;
 use crate::task::{Notified, Schedule, TaskList, TaskRef};
 use crate::trace::{self, Recorder};
+use crate::tuning::SHARDS;
 use crossbeam_utils::CachePadded;
 use heist_deque::Steal;
 use heist_sync::Barrier;
@@ -140,6 +141,7 @@ pub(crate) struct Scheduler {
     is_exact: bool,
 }
 
+/// Layout of [`Place`]: no worker has this number.
 const ANY: u16 = u16::MAX;
 
 /// What all workers of a runtime share.
@@ -201,7 +203,7 @@ impl Scheduler {
             me: Weak::clone(me),
             remotes: Remotes::new(&ends, &config, barrier),
             seats,
-            inject: Inject::new(config.workers.next_power_of_two().min(MAX_SHARDS)),
+            inject: Inject::new(config.workers.next_power_of_two().min(SHARDS)),
             jobs: Inbox::new(),
             idle: CachePadded::new(Idle::new(config.workers, barrier)),
             spares: Spares::new(),
@@ -283,9 +285,6 @@ impl Scheduler {
         }
     }
 }
-
-/// Guessed: beyond this many lists, looking at all of them costs more than their locks.
-const MAX_SHARDS: usize = 8;
 
 impl Shared {
     /// Somebody has sat down on this seat, and its reactor goes with it (L3).
@@ -522,6 +521,7 @@ pub(crate) struct Home {
 #[derive(Clone, Copy)]
 struct Place(u64);
 
+// Layout: see the table.
 const KEY_BITS: u32 = 48;
 const _: () = assert!(MAX_WORKERS <= ANY as usize, "no worker has the number that stands for any");
 

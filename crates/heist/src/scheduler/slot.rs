@@ -8,13 +8,12 @@ use std::ptr::{self, NonNull};
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// Nobody robs the slot.
+// The states of the protocol's word `robbery`: no thief is here; a thief looks, so an owner that
+// takes what is there asks first; the owner was first, and the thief has not seen that yet; the
+// thief was first, and the owner has not seen that yet: what the slot shows is gone.
 const FREE: u32 = 0;
-/// A thief is looking: who takes what is there asks first.
 const WANTED: u32 = 1;
-/// The owner was first; the thief has not seen it yet.
 const REFUSED: u32 = 2;
-/// The thief was first; the owner has not seen it yet. What the slot shows is gone.
 const ROBBED: u32 = 3;
 
 /// A place for one task, by its pointer.

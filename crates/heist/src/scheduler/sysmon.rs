@@ -14,20 +14,13 @@ use super::seats::Left;
 use super::shared::{Scheduler, Shared};
 use crate::env::{Activity, Clock};
 use crate::trace::{self, EventKind};
+use crate::tuning::{JOB_PATIENCE, RECHECK};
 use std::time::Duration;
 use watch::Watch;
 
-/// From one look to the next when somebody may be stuck. From the design; not measured.
-const SHORT: Duration = Duration::from_millis(1);
-/// When nobody seems to be. From the design, too.
-const LONG: Duration = Duration::from_millis(10);
-/// After so many looks at a runtime that has nothing to do it is not looked at any more. Guessed: a
-/// runtime that works every now and then does not wake sysmon each time.
-const QUIET_LOOKS: u32 = 10;
-
-/// Who burns CPU in a job may do so for that much longer than one in a task. Guessed: a job that does not end must not keep all
-/// others from running for ever.
-const JOB_PATIENCE: u32 = 10;
+/// A worker that has been in one poll for this long, while work waits, is stuck: the protocol
+/// promises it (L2). So this is also the longest time between two looks.
+pub(super) const STUCK_AFTER: Duration = Duration::from_millis(10);
 
 /// The monitor of a runtime.
 pub(crate) struct Sysmon {
@@ -36,8 +29,8 @@ pub(crate) struct Sysmon {
     /// sysmon is there for seats that no spare was to be had for, and else sleeps.
     threshold: Option<Duration>,
     watches: Vec<Watch>,
+    /// Time until the next look.
     pause: Duration,
-    quiet_looks: u32,
 }
 
 /// What a look at everything has found.
@@ -59,7 +52,7 @@ struct Looked {
 impl Sysmon {
     pub(crate) fn new(scheduler: Scheduler) -> Self {
         let threshold = scheduler.config.stall.threshold;
-        Sysmon { scheduler, threshold, watches: Vec::new(), pause: SHORT, quiet_looks: 0 }
+        Sysmon { scheduler, threshold, watches: Vec::new(), pause: RECHECK }
     }
 
     /// Watches until the runtime goes down, and clears away then.
@@ -73,15 +66,18 @@ impl Sysmon {
         self.clear_away();
     }
 
-    /// A runtime that does nothing is not looked at: it costs nothing (I5).
+    /// Waits until the next look. A runtime that has done nothing for some looks is not looked at any
+    /// more: it costs nothing (I5).
     fn rest(&mut self) {
-        self.quiet_looks = if self.is_quiet() { self.quiet_looks + 1 } else { 0 };
         let limit = self.next_report(Clock::now());
         let may_sleep = || self.is_quiet() && !self.scheduler.is_down();
-        if self.quiet_looks > QUIET_LOOKS && self.scheduler.alarm.sleep(limit, may_sleep) {
-            self.quiet_looks = 0;
+        let is_long_quiet = self.pause >= STUCK_AFTER && self.is_quiet();
+        if is_long_quiet && self.scheduler.alarm.sleep(limit, may_sleep) {
             // A worker that has just begun cannot be stuck yet, and may need this core.
-            self.doze(SHORT);
+            self.doze(RECHECK);
+            // It begins anew to count how long the runtime is quiet. Longer than the shortest pause:
+            // if this look finds that work waits, pace() has another follow soon.
+            self.pause = 2 * RECHECK;
         } else {
             self.doze(self.pause);
         }
@@ -120,7 +116,7 @@ impl Sysmon {
     fn turn_reactors(&self) {
         let reactors = self.scheduler.config.reactors.iter();
         let is_left_alone = |seat: usize| self.is_left_alone(seat);
-        reactors.for_each(|reactors| reactors.turn_neglected(SHORT, is_left_alone));
+        reactors.for_each(|reactors| reactors.turn_neglected(RECHECK, is_left_alone));
     }
 
     /// While something waits there are two looks in short succession: who has not moved between them is
@@ -128,10 +124,10 @@ impl Sysmon {
     fn pace(&mut self, looked: &Looked) {
         let is_urgent = looked.do_others_wait || looked.is_anybody_in_task;
         self.pause = match (looked.does_work_wait, looked.is_anybody_suspect) {
-            (true, true) => SHORT,
-            (true, false) if is_urgent && self.pause > SHORT => SHORT,
-            (true, false) => LONG,
-            (false, _) => (self.pause * 2).min(LONG),
+            (true, true) => RECHECK,
+            (true, false) if is_urgent && self.pause > RECHECK => RECHECK,
+            (true, false) => STUCK_AFTER,
+            (false, _) => (self.pause * 2).min(STUCK_AFTER),
         };
     }
 
@@ -178,7 +174,7 @@ impl Sysmon {
         let (remote, watch) = (&self.scheduler.remotes[worker], &mut self.watches[worker]);
         let is_stuck = watch.is_stuck(remote, now);
         let is_busy = watch.tick() % 2 == 0;
-        let leaves_jobs = !remote.jobs.is_empty() && watch.leaves_jobs_for(now) >= LONG;
+        let leaves_jobs = !remote.jobs.is_empty() && watch.leaves_jobs_for(now) >= STUCK_AFTER;
         is_busy && !(is_stuck && (leaves_jobs || watch.activity(remote, now) == Activity::Blocked))
     }
 

@@ -8,12 +8,10 @@
 use super::producer::producer;
 use crate::metrics::SharedCounter;
 use crate::task::TaskRef;
+use crate::tuning::SHARDS;
 use crossbeam_utils::CachePadded;
 use slab::Slab;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Guessed: several times the workers of a large machine would not meet at one lock often.
-const SHARDS: usize = 16;
 
 pub(super) struct Waiting {
     shards: [CachePadded<Mutex<Shard>>; SHARDS],

@@ -1,7 +1,8 @@
 //! When sysmon looks again.
 
-use super::{LONG, Looked, QUIET_LOOKS, SHORT, Sysmon};
+use super::{Looked, STUCK_AFTER, Sysmon};
 use crate::runtime::{Builder, Runtime};
+use crate::tuning::RECHECK;
 
 /// One that nobody runs, of a runtime that has no other.
 fn idle_sysmon(runtime: &Runtime) -> Sysmon {
@@ -19,11 +20,11 @@ fn l2_sysmon_looks_twice_at_who_was_idle() {
     let mut sysmon = idle_sysmon(&rt);
     // It is quiet, as nobody asks for stalls.
     sysmon.threshold = None;
-    (sysmon.pause, sysmon.quiet_looks) = (LONG, QUIET_LOOKS + 1);
+    sysmon.pause = STUCK_AFTER;
     sysmon.scheduler.alarm.wake();
     sysmon.rest();
-    assert_eq!((sysmon.pause, sysmon.quiet_looks), (LONG, 0));
+    assert!(sysmon.pause < STUCK_AFTER, "it does not sleep again at once");
     let looked = Looked { does_work_wait: true, do_others_wait: true, ..Looked::default() };
     sysmon.pace(&looked);
-    assert_eq!(sysmon.pause, SHORT);
+    assert_eq!(sysmon.pause, RECHECK);
 }
