@@ -55,7 +55,7 @@ struct Chunk {
     above: Cell<Option<NonNull<Chunk>>>,
 }
 
-// SAFETY: (J1) other threads have blocks, and count in their chunks by an atomic word; all else
+// SAFETY: (J6) other threads have blocks, and count in their chunks by an atomic word; all else
 // belongs to the arena.
 unsafe impl Send for Arena {}
 
@@ -90,10 +90,10 @@ impl Arena {
             self.make_room();
         }
         let block = self.next.get();
-        // SAFETY: (J1) make_room() has left enough room before the end of the chunk.
+        // SAFETY: (J6) make_room() has left enough room before the end of the chunk.
         self.next.set(unsafe { block.add(size) });
         if let Some(top) = self.top.get() {
-            // SAFETY: (J1) a chunk of the list is alive.
+            // SAFETY: (J6) a chunk of the list is alive.
             unsafe { top.as_ref() }.blocks.allocated();
         }
         // SAFETY: (type) within a chunk.
@@ -108,18 +108,18 @@ impl Arena {
     #[inline]
     pub(crate) unsafe fn free(arena: Option<&Arena>, block: NonNull<u8>, layout: Layout) {
         let chunk = Chunk::of(block);
-        // SAFETY: (J1) a chunk is alive as long as one of its blocks is in use.
+        // SAFETY: (J6) a chunk is alive as long as one of its blocks is in use.
         let number = unsafe { chunk.as_ref() }.arena;
         match arena {
             Some(arena) if arena.number == number => arena.free_own(chunk, block, layout),
-            // SAFETY: (J1) as above.
+            // SAFETY: (J6) as above.
             _ => unsafe { Chunk::free_elsewhere(chunk) },
         }
     }
 
     #[inline]
     fn free_own(&self, chunk: NonNull<Chunk>, block: NonNull<u8>, layout: Layout) {
-        // SAFETY: (J1) a chunk of this arena is alive.
+        // SAFETY: (J6) a chunk of this arena is alive.
         unsafe { chunk.as_ref() }.blocks.freed();
         if self.top.get() != Some(chunk) && !self.step_down_to(chunk) {
             return;
@@ -134,7 +134,7 @@ impl Arena {
     #[cold]
     fn step_down_to(&self, chunk: NonNull<Chunk>) -> bool {
         let Some(top) = self.top.get() else { return false };
-        // SAFETY: (J1) a chunk of the list is alive.
+        // SAFETY: (J6) a chunk of the list is alive.
         let this = unsafe { top.as_ref() };
         if this.below.get() != Some(chunk) || this.blocks.in_use() > 0 {
             return false;
@@ -149,7 +149,7 @@ impl Arena {
     #[cold]
     fn make_room(&self) {
         if let Some(top) = self.top.get() {
-            // SAFETY: (J1) a chunk of the list is alive.
+            // SAFETY: (J6) a chunk of the list is alive.
             let this = unsafe { top.as_ref() };
             if this.blocks.in_use() == 0 {
                 self.unlink(top);
@@ -164,7 +164,7 @@ impl Arena {
 
     /// Frees chunks without blocks in use, when the worker has nothing to do.
     pub(crate) fn rest(&self) {
-        // SAFETY: (J1) a chunk of the list is alive.
+        // SAFETY: (J6) a chunk of the list is alive.
         let has_more = |top: NonNull<Chunk>| unsafe { top.as_ref() }.below.get().is_some();
         if self.top.get().is_some_and(has_more) {
             self.sweep_from.set(None);
@@ -188,7 +188,7 @@ impl Arena {
                 // The next sweep begins at the oldest.
                 break;
             };
-            // SAFETY: (J1) a chunk of the list is alive.
+            // SAFETY: (J6) a chunk of the list is alive.
             let this = unsafe { chunk.as_ref() };
             next = this.above.get();
             if this.blocks.in_use() == 0 {
@@ -202,7 +202,7 @@ impl Arena {
     /// Keeps a chunk without blocks in use, and frees the one that was kept before.
     fn keep(&self, chunk: NonNull<Chunk>) {
         if let Some(spare) = self.spare.replace(Some(chunk)) {
-            // SAFETY: (J1) none of its blocks is in use.
+            // SAFETY: (J6) none of its blocks is in use.
             unsafe { Chunk::free(spare) };
         }
     }
@@ -220,10 +220,10 @@ impl Arena {
             below: Cell::new(below),
             above: Cell::new(None),
         };
-        // SAFETY: (J1) allocated for it, and none of its blocks is in use.
+        // SAFETY: (J6) allocated for it, and none of its blocks is in use.
         unsafe { chunk.write(new) };
         match below {
-            // SAFETY: (J1) a chunk of the list is alive.
+            // SAFETY: (J6) a chunk of the list is alive.
             Some(below) => unsafe { below.as_ref() }.above.set(Some(chunk)),
             None => self.oldest.set(Some(chunk)),
         }
@@ -233,23 +233,23 @@ impl Arena {
     /// Has the next block go to the unused part of this chunk.
     fn stand_on(&self, chunk: NonNull<Chunk>) {
         self.top.set(Some(chunk));
-        // SAFETY: (J1) a chunk of the list is alive.
+        // SAFETY: (J6) a chunk of the list is alive.
         self.next.set(unsafe { chunk.as_ref() }.next.get());
         self.end.set(chunk.as_ptr().cast::<u8>().wrapping_add(CHUNK));
     }
 
     /// Takes a chunk out of the list.
     fn unlink(&self, chunk: NonNull<Chunk>) {
-        // SAFETY: (J1) a chunk of the list is alive.
+        // SAFETY: (J6) a chunk of the list is alive.
         let this = unsafe { chunk.as_ref() };
         let (below, above) = (this.below.get(), this.above.get());
         match below {
-            // SAFETY: (J1) as above.
+            // SAFETY: (J6) as above.
             Some(below) => unsafe { below.as_ref() }.above.set(above),
             None => self.oldest.set(above),
         }
         match above {
-            // SAFETY: (J1) as above.
+            // SAFETY: (J6) as above.
             Some(above) => unsafe { above.as_ref() }.below.set(below),
             None => self.top.set(below),
         }
@@ -264,16 +264,16 @@ impl Drop for Arena {
     fn drop(&mut self) {
         let mut next = self.oldest.take();
         while let Some(chunk) = next {
-            // SAFETY: (J1) a chunk of the list is alive.
+            // SAFETY: (J6) a chunk of the list is alive.
             let this = unsafe { chunk.as_ref() };
             next = this.above.get();
             if this.blocks.abandon() {
-                // SAFETY: (J1) none of its blocks is in use.
+                // SAFETY: (J6) none of its blocks is in use.
                 unsafe { Chunk::free(chunk) };
             }
         }
         if let Some(spare) = self.spare.take() {
-            // SAFETY: (J1) none of its blocks is in use.
+            // SAFETY: (J6) none of its blocks is in use.
             unsafe { Chunk::free(spare) };
         }
     }
@@ -294,7 +294,7 @@ impl Chunk {
     /// # Safety
     /// The chunk is one of [`allocate`](Self::allocate), and none of its blocks is in use.
     unsafe fn free(chunk: NonNull<Chunk>) {
-        // SAFETY: (J1) passed on to the caller. Its header needs no drop.
+        // SAFETY: (J6) passed on to the caller. Its header needs no drop.
         unsafe { dealloc(chunk.as_ptr().cast(), Self::LAYOUT) };
     }
 
@@ -314,9 +314,9 @@ impl Chunk {
     /// # Safety
     /// One of its blocks is counted as in use, and is not used any more.
     unsafe fn free_elsewhere(chunk: NonNull<Chunk>) {
-        // SAFETY: (J1) alive as long as the block counts as in use.
+        // SAFETY: (J6) alive as long as the block counts as in use.
         if unsafe { chunk.as_ref() }.blocks.freed_elsewhere() {
-            // SAFETY: (J1) abandoned, and that was its last block.
+            // SAFETY: (J6) abandoned, and that was its last block.
             unsafe { Chunk::free(chunk) };
         }
     }

@@ -14,7 +14,7 @@ struct Chunk {
     freed: AtomicU32,
 }
 
-// SAFETY: (J1) as in an arena: only the owner touches its cell, and a job belongs to the thread
+// SAFETY: (J6) as in an arena: only the owner touches its cell, and a job belongs to the thread
 // that runs it, or to one that has seen its block freed.
 unsafe impl Sync for Chunk {}
 
@@ -29,13 +29,13 @@ impl Chunk {
     }
 
     fn write(&self, number: usize, value: u32) {
-        // SAFETY: (J1) checked by loom.
+        // SAFETY: (J6) checked by loom.
         self.jobs[number].with_mut(|job| unsafe { *job = value });
     }
 
     /// Another thread moves a job out, and frees its block.
     fn run_elsewhere(&self, number: usize) {
-        // SAFETY: (J1) checked by loom.
+        // SAFETY: (J6) checked by loom.
         assert_eq!(self.jobs[number].with(|job| unsafe { *job }), 7);
         if self.blocks.freed_elsewhere() {
             self.free();
@@ -82,12 +82,12 @@ fn abandoned() {
 }
 
 #[test]
-fn j1_a_block_is_used_again_when_its_job_has_left_it() {
+fn j6_a_block_is_used_again_when_its_job_has_left_it() {
     loom::model(used_again);
 }
 
 #[test]
-fn j1_an_abandoned_chunk_is_freed_once() {
+fn j6_an_abandoned_chunk_is_freed_once() {
     loom::model(abandoned);
 }
 

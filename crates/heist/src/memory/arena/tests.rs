@@ -10,32 +10,32 @@ const BLOCK: Layout = Layout::new::<[u64; 60]>();
 /// The number of blocks that fill a chunk.
 const IN_CHUNK: usize = (CHUNK - size_of::<Chunk>()) / BLOCK.size();
 
-/// A block in use, filled with a number.
+/// J6: a block in use, filled with a number that no other block overwrites.
 struct Given(NonNull<u8>, u64);
 
-// SAFETY: (J1) any thread may free a block.
+// SAFETY: (J6) any thread may free a block.
 unsafe impl Send for Given {}
 
 impl Given {
     fn new(arena: &Arena, number: u64) -> Self {
         let block = arena.allocate(BLOCK);
-        // SAFETY: (J1) just allocated for it.
+        // SAFETY: (J6) just allocated for it.
         unsafe { block.cast::<[u64; 60]>().write([number; 60]) };
         Given(block, number)
     }
 
     /// Frees the block, after a check that no other block has the same memory.
     fn give_back(self, arena: Option<&Arena>) {
-        // SAFETY: (J1) written above.
+        // SAFETY: (J6) written above.
         assert_eq!(unsafe { self.0.cast::<[u64; 60]>().read() }, [self.1; 60]);
-        // SAFETY: (J1) allocated by an arena, and not used any more.
+        // SAFETY: (J6) allocated by an arena, and not used any more.
         unsafe { Arena::free(arena, self.0, BLOCK) };
     }
 }
 
 fn chunks(arena: &Arena) -> usize {
     let below = |chunk: &NonNull<Chunk>| {
-        // SAFETY: (J1) a chunk of the list is alive.
+        // SAFETY: (J6) a chunk of the list is alive.
         unsafe { chunk.as_ref() }.below.get()
     };
     std::iter::successors(arena.top.get(), below).count()
@@ -131,7 +131,8 @@ fn an_old_block_keeps_its_own_chunk() {
     assert_eq!(chunks(&arena), 1);
 }
 
-/// The last block of an arena that is gone frees the chunk. (Checkers see a leak or a second free.)
+/// J6: the last block of an arena that is gone frees the chunk. (Checkers see a leak or a second
+/// free.)
 #[test]
 fn blocks_outlive_their_arena() {
     let (sender, receiver) = mpsc::channel::<Given>();
