@@ -11,7 +11,7 @@ impl Builder {
     /// when they are awaited in tasks of this runtime, in its `block_on`, or while it is entered.
     /// [`enable_all`](Self::enable_all) includes it.
     ///
-    /// The companion is one thread, which sleeps while nobody uses it. It drives *Tokio's* sockets
+    /// The companion is one thread, which sleeps while it is not used. It drives *Tokio's* sockets
     /// and timers; the tasks that wait for them are heist's and run on heist's workers. Every
     /// thread of this runtime enters the companion once, so polls cost nothing more.
     ///

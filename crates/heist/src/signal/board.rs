@@ -72,7 +72,7 @@ impl Board {
                 Ok(_) => now = new,
                 Err(winner) => {
                     now = winner;
-                    // SAFETY: (type) it comes from into_raw, and nobody else has seen it.
+                    // SAFETY: (type) it comes from into_raw, and no other thread has seen it.
                     drop(unsafe { Box::from_raw(new) });
                 }
             }

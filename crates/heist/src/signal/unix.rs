@@ -38,7 +38,7 @@ use std::task::{Context, Poll, ready};
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a listener that nobody asks tells nothing"]
+#[must_use = "a listener does nothing unless it is polled"]
 pub struct Signal {
     listener: Listener,
 }

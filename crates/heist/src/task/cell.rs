@@ -86,7 +86,7 @@ where
 #[inline(always)]
 fn place<C>(cell: C) -> NonNull<Header> {
     let place = memory::allocate(Layout::new::<C>()).cast::<C>();
-    // SAFETY: (type) memory for a C that nobody else knows.
+    // SAFETY: (type) memory for a C that no other thread knows.
     unsafe { place.write(cell) };
     place.cast()
 }

@@ -230,7 +230,7 @@ fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
         }
         Registered::Closed => panic!(
             "time::Sleep: the runtime that it waits in has been shut down; keep the Runtime until \
-             nobody waits any more"
+             its tasks have ended"
         ),
     }
 }

@@ -46,7 +46,7 @@ fn a_message_elsewhere() {
 }
 
 #[test]
-fn loom_i1_a_wake_up_is_heard_elsewhere() {
+fn loom_i1_a_wake_up_is_consumed_elsewhere() {
     loom::model(a_message_elsewhere);
 }
 
@@ -59,29 +59,29 @@ fn loom_canary_not_roused() {
 /// A thread that sleeps elsewhere announces that before it has left its mark there.
 const AWAY_TOO_EARLY: Canary = Canary::new("parker away too early");
 /// A thread that consumes a signal for the sleeper does not pass it on.
-const BELL_NOT_PASSED_ON: Canary = Canary::new("parker bell not passed on");
+const SIGNAL_NOT_PASSED_ON: Canary = Canary::new("parker signal not passed on");
 
-/// What ends a sleep in a reactor: each ring is heard by one.
-struct Bell {
-    rings: Mutex<bool>,
-    ring: Condvar,
+/// What ends a sleep in a reactor: each signal is consumed by one.
+struct Eventfd {
+    is_signalled: Mutex<bool>,
+    signalled: Condvar,
 }
 
-impl Bell {
-    fn ring(&self) {
-        *self.rings.lock().unwrap() = true;
-        self.ring.notify_one();
+impl Eventfd {
+    fn signal(&self) {
+        *self.is_signalled.lock().unwrap() = true;
+        self.signalled.notify_one();
     }
 
     fn wait(&self) {
-        let mut rings = self.rings.lock().unwrap();
-        while !std::mem::take(&mut *rings) {
-            rings = self.ring.wait(rings);
+        let mut is_signalled = self.is_signalled.lock().unwrap();
+        while !std::mem::take(&mut *is_signalled) {
+            is_signalled = self.signalled.wait(is_signalled);
         }
     }
 
-    fn is_heard(&self) -> bool {
-        std::mem::take(&mut *self.rings.lock().unwrap())
+    fn is_consumed(&self) -> bool {
+        std::mem::take(&mut *self.is_signalled.lock().unwrap())
     }
 }
 
@@ -89,8 +89,8 @@ impl Bell {
 /// thread may consume the interruption, and passes it on if it finds the mark.
 fn a_look_beside_it() {
     let parker: &'static Parker = Box::leak(Box::new(Parker::new()));
-    let bell: &'static Bell =
-        Box::leak(Box::new(Bell { rings: Mutex::new(false), ring: Condvar::new() }));
+    let eventfd: &'static Eventfd =
+        Box::leak(Box::new(Eventfd { is_signalled: Mutex::new(false), signalled: Condvar::new() }));
     let is_slept_in: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     let sleeper = thread::spawn(move || {
         let early = AWAY_TOO_EARLY.sings();
@@ -102,17 +102,17 @@ fn a_look_beside_it() {
             if early {
                 mark();
             }
-            bell.wait();
+            eventfd.wait();
         });
         assert!(is_woken);
     });
     let looker = thread::spawn(move || {
-        let is_heard = bell.is_heard();
-        if is_heard && is_slept_in.load(Ordering::Relaxed) && !BELL_NOT_PASSED_ON.sings() {
-            bell.ring();
+        let is_consumed = eventfd.is_consumed();
+        if is_consumed && is_slept_in.load(Ordering::Relaxed) && !SIGNAL_NOT_PASSED_ON.sings() {
+            eventfd.signal();
         }
     });
-    parker.unpark_or(|| bell.ring());
+    parker.unpark_or(|| eventfd.signal());
     sleeper.join().unwrap();
     looker.join().unwrap();
 }
@@ -130,8 +130,8 @@ fn loom_canary_away_too_early() {
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_canary_bell_not_passed_on() {
-    BELL_NOT_PASSED_ON.model(a_look_beside_it);
+fn loom_canary_signal_not_passed_on() {
+    SIGNAL_NOT_PASSED_ON.model(a_look_beside_it);
 }
 
 #[test]

@@ -22,7 +22,7 @@ struct Scene {
     /// What the guard's poller has been told.
     is_watched: Mutex<bool>,
     guard_sleep: GuardSleep,
-    bell: Parker,
+    eventfd: Parker,
 }
 
 impl Scene {
@@ -36,7 +36,7 @@ impl Scene {
             timer: AtomicU64::new(Time::NEVER.as_nanos()),
             is_watched: Mutex::new(false),
             guard_sleep: GuardSleep::new(),
-            bell: Parker::new(),
+            eventfd: Parker::new(),
         }))
     }
 
@@ -93,7 +93,7 @@ impl Scene {
 
     fn watch_timer(&self) {
         if self.guard_sleep.is_too_long_for(Time::from_nanos(self.timer.load(Ordering::Relaxed))) {
-            self.bell.unpark();
+            self.eventfd.unpark();
         }
     }
 }
@@ -162,7 +162,7 @@ fn a_timer_where_nobody_sits(is_added: bool) {
             if scene.vacancy.is_marked() && scene.timer.load(Ordering::Relaxed) == soon {
                 return;
             }
-            scene.bell.park();
+            scene.eventfd.park();
             scene.guard_sleep.end();
         }
     });

@@ -27,21 +27,21 @@ const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
 /// Counts how often it is woken.
 #[derive(Default)]
-struct Bell(AtomicUsize);
+struct WakeCounter(AtomicUsize);
 
-impl Wake for Bell {
+impl Wake for WakeCounter {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Bell {
-    fn new() -> (Arc<Bell>, Waker) {
-        let bell = Arc::new(Bell::default());
-        (bell.clone(), bell.into())
+impl WakeCounter {
+    fn new() -> (Arc<WakeCounter>, Waker) {
+        let counter = Arc::new(WakeCounter::default());
+        (counter.clone(), counter.into())
     }
 
-    fn rings(&self) -> usize {
+    fn wakes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -224,16 +224,16 @@ fn a_descriptor_that_cannot_be_watched_is_an_error() {
 fn a_ready_future_waits_for_an_event() {
     let reactors = reactors(1);
     let (source, mut far) = watched(&reactors);
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
 
     let mut ready = pin!(source.ready(Interest::READABLE));
     assert!(ready.as_mut().poll(&mut cx).is_pending());
     reactors[0].turn();
-    assert_eq!(bell.rings(), 0, "it is writable only");
+    assert_eq!(counter.wakes(), 0, "it is writable only");
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
-    assert_eq!(bell.rings(), 1);
+    assert_eq!(counter.wakes(), 1);
     let Poll::Ready(Ok(event)) = ready.poll(&mut cx) else { panic!("it is ready") };
     assert_eq!(event.ready, Ready::READABLE);
 }
@@ -242,10 +242,10 @@ fn a_ready_future_waits_for_an_event() {
 fn one_event_wakes_all_futures_that_it_concerns() {
     let reactors = reactors(1);
     let (source, mut far) = watched(&reactors);
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
     let mut futures: Vec<_> = (0..3).map(|_| Box::pin(source.ready(Interest::READABLE))).collect();
-    let (urgent_bell, urgent_waker) = Bell::new();
+    let (urgent_counter, urgent_waker) = WakeCounter::new();
     let mut urgent = pin!(source.ready(Interest::PRIORITY));
     assert!(urgent.as_mut().poll(&mut Context::from_waker(&urgent_waker)).is_pending());
     for future in &mut futures {
@@ -256,7 +256,7 @@ fn one_event_wakes_all_futures_that_it_concerns() {
 
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
-    assert_eq!((bell.rings(), urgent_bell.rings()), (2, 0));
+    assert_eq!((counter.wakes(), urgent_counter.wakes()), (2, 0));
     for mut future in futures {
         let Poll::Ready(Ok(event)) = future.as_mut().poll(&mut cx) else { panic!("it is ready") };
         // The second is told, though the first takes it back.
@@ -269,7 +269,7 @@ fn one_event_wakes_all_futures_that_it_concerns() {
 fn the_last_to_poll_in_a_direction_is_woken() {
     let reactors = reactors(1);
     let (source, mut far) = watched(&reactors);
-    let ((first, first_waker), (last, last_waker)) = (Bell::new(), Bell::new());
+    let ((first, first_waker), (last, last_waker)) = (WakeCounter::new(), WakeCounter::new());
     for waker in [&first_waker, &last_waker] {
         let mut cx = Context::from_waker(waker);
         assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
@@ -277,10 +277,10 @@ fn the_last_to_poll_in_a_direction_is_woken() {
     drop(first_waker);
     assert_eq!(Arc::strong_count(&first), 1, "the replaced waker is dropped");
     reactors[0].turn();
-    assert_eq!(last.rings(), 0, "it is writable only");
+    assert_eq!(last.wakes(), 0, "it is writable only");
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
-    assert_eq!((first.rings(), last.rings()), (0, 1));
+    assert_eq!((first.wakes(), last.wakes()), (0, 1));
 }
 
 #[test]
@@ -348,15 +348,15 @@ fn a_descriptor_used_again_begins_anew() {
 fn who_waits_when_the_runtime_goes_down_finds_out() {
     let reactors = reactors(2);
     let (source, _far) = watched(&reactors);
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
     assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
     let mut ready = pin!(source.ready(Interest::READABLE));
     assert!(ready.as_mut().poll(&mut cx).is_pending());
 
     reactors.close();
-    assert_eq!(bell.rings(), 2);
-    assert_eq!(Arc::strong_count(&bell), 2, "no waker is kept");
+    assert_eq!(counter.wakes(), 2);
+    assert_eq!(Arc::strong_count(&counter), 2, "no waker is kept");
     let is_down = |result: Poll<io::Result<_>>| match result {
         Poll::Ready(Err(error)) => crate::runtime::is_rt_shutdown_err(&error),
         _ => false,
@@ -374,14 +374,14 @@ fn who_waits_when_the_runtime_goes_down_finds_out() {
 fn dropping_deregisters_and_wakes_nobody() {
     let reactors = reactors(1);
     let (source, mut far) = watched(&reactors);
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
     assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
     assert!(source.poll_ready(&mut cx, Direction::Write).is_pending());
     assert_eq!(reactors[0].sources.len(), 1);
     drop(source);
     assert_eq!(reactors[0].sources.len(), 0);
-    assert_eq!((bell.rings(), Arc::strong_count(&bell)), (0, 2));
+    assert_eq!((counter.wakes(), Arc::strong_count(&counter)), (0, 2));
     assert_eq!(far.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe, "it is closed");
 }
 

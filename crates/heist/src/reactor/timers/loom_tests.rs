@@ -9,19 +9,19 @@ use std::task::Wake;
 use std::time::Duration;
 
 /// Counts how often it is woken.
-struct Bell(AtomicUsize);
+struct WakeCounter(AtomicUsize);
 
-impl Bell {
-    fn new() -> Arc<Bell> {
-        Arc::new(Bell(AtomicUsize::new(0)))
+impl WakeCounter {
+    fn new() -> Arc<WakeCounter> {
+        Arc::new(WakeCounter(AtomicUsize::new(0)))
     }
 
-    fn rings(&self) -> usize {
+    fn wakes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Wake for Bell {
+impl Wake for WakeCounter {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -35,14 +35,14 @@ fn millis(millis: u64) -> Time {
 struct Scene {
     timers: Timers,
     timer: Arc<Timer>,
-    bell: Arc<Bell>,
+    counter: Arc<WakeCounter>,
 }
 
 impl Scene {
     fn new() -> Arc<Scene> {
-        let bell = Bell::new();
-        let timer = Arc::new(Timer::new(bell.clone().into()));
-        let scene = Scene { timers: Timers::new(Time::ORIGIN), timer, bell };
+        let counter = WakeCounter::new();
+        let timer = Arc::new(Timer::new(counter.clone().into()));
+        let scene = Scene { timers: Timers::new(Time::ORIGIN), timer, counter };
         scene.register(10);
         Arc::new(scene)
     }
@@ -73,13 +73,13 @@ fn beside_wheel(now: u64, owner: impl FnOnce(&Scene)) -> Arc<Scene> {
 
 /// A task that is told to wait is woken.
 fn poll_beside_fire() {
-    let bell = Bell::new();
-    let waker = Waker::from(bell.clone());
+    let counter = WakeCounter::new();
+    let waker = Waker::from(counter.clone());
     let mut polled = Polled::Fired;
     beside_wheel(10, |scene| polled = scene.timer.poll(&waker));
     match polled {
         Polled::Fired => {}
-        Polled::Waiting => assert_eq!(bell.rings(), 1, "the waiter is woken"),
+        Polled::Waiting => assert_eq!(counter.wakes(), 1, "the waiter is woken"),
         Polled::Resting | Polled::Closed => panic!("it is registered, and open"),
     }
 }
@@ -126,7 +126,7 @@ fn loom_i1_a_reset_to_earlier_beside_the_wheel() {
         let rests = scene.timer.poll(Waker::noop()) == Polled::Resting;
         scene.advance(20);
         assert!(scene.timer.has_fired() || rests, "lost");
-        assert_eq!(scene.bell.rings(), 1, "the waiter is woken, once");
+        assert_eq!(scene.counter.wakes(), 1, "the waiter is woken, once");
     });
 }
 
@@ -141,7 +141,7 @@ fn cancel_beside_fire() {
     });
     scene.advance(29);
     assert!(!scene.timer.has_fired(), "early");
-    assert!(scene.bell.rings() <= 1);
+    assert!(scene.counter.wakes() <= 1);
     scene.advance(30);
     assert!(scene.timer.has_fired(), "lost");
 }
@@ -193,14 +193,14 @@ fn register_beside_close() {
             wakers.into_iter().for_each(Waker::wake);
         })
     };
-    let bell = Bell::new();
-    let late = Arc::new(Timer::new(bell.clone().into()));
+    let counter = WakeCounter::new();
+    let late = Arc::new(Timer::new(counter.clone().into()));
     let registered = scene.timers.register(&late, millis(20), EntryOf::Known);
     closer.join().unwrap();
-    assert_eq!(scene.bell.rings(), 1);
+    assert_eq!(scene.counter.wakes(), 1);
     assert_eq!(scene.timer.poll(Waker::noop()), Polled::Closed);
     if registered != Registered::Closed {
-        assert_eq!(bell.rings(), 1, "the waiter is told");
+        assert_eq!(counter.wakes(), 1, "the waiter is told");
         assert_eq!(late.poll(Waker::noop()), Polled::Closed);
     }
 }
@@ -228,23 +228,23 @@ fn poll_beside_close() {
             wakers.into_iter().for_each(Waker::wake);
         })
     };
-    let (bell, elsewhere) = (Bell::new(), Timers::new(Time::ORIGIN));
-    let waker = Waker::from(bell.clone());
+    let (counter, elsewhere) = (WakeCounter::new(), Timers::new(Time::ORIGIN));
+    let waker = Waker::from(counter.clone());
     let mut polled = scene.timer.poll(&waker);
     closer.join().unwrap();
     if polled == Polled::Waiting {
-        assert_eq!(bell.rings(), 1, "the waiter is told");
+        assert_eq!(counter.wakes(), 1, "the waiter is told");
         polled = scene.timer.poll(&waker);
     }
     assert_eq!(polled, Polled::Closed);
-    let rings = bell.rings();
+    let wakes = counter.wakes();
     let waits = Registered::Waiting { interrupt: false };
     assert_eq!(elsewhere.register(&scene.timer, millis(10), EntryOf::Known), waits);
     let mut wakers = Vec::new();
     elsewhere.advance(millis(10), 8, &mut wakers);
     wakers.into_iter().for_each(Waker::wake);
     assert!(scene.timer.has_fired());
-    assert_eq!(bell.rings(), rings + 1, "the waiter elsewhere is woken");
+    assert_eq!(counter.wakes(), wakes + 1, "the waiter elsewhere is woken");
 }
 
 #[test]
@@ -263,8 +263,8 @@ fn loom_canary_closed_forgets() {
 #[test]
 fn loom_i1_a_new_timer_beside_the_wheel() {
     loom::model(|| {
-        let bell = Bell::new();
-        let timer = Arc::new(Timer::entered(bell.clone().into(), millis(15)));
+        let counter = WakeCounter::new();
+        let timer = Arc::new(Timer::entered(counter.clone().into(), millis(15)));
         let mut registered = Registered::Closed;
         let scene = beside_wheel(20, |scene| {
             registered = scene.timers.register(&timer, millis(15), EntryOf::New);
@@ -275,7 +275,7 @@ fn loom_i1_a_new_timer_beside_the_wheel() {
         assert_ne!(registered, Registered::Closed);
         scene.advance(20);
         assert_eq!(timer.poll(Waker::noop()), Polled::Fired, "lost");
-        assert_eq!(bell.rings(), 1, "the waiter is woken, once");
+        assert_eq!(counter.wakes(), 1, "the waiter is woken, once");
     });
 }
 
@@ -323,6 +323,6 @@ fn loom_i1_a_reset_beside_the_end() {
             }
         }
         closer.join().unwrap();
-        assert_eq!(scene.bell.rings(), 1, "the waiter is told");
+        assert_eq!(scene.counter.wakes(), 1, "the waiter is told");
     });
 }

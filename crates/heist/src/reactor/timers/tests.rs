@@ -9,16 +9,16 @@ use std::time::Duration;
 
 /// Counts how often it is woken.
 #[derive(Default)]
-struct Bell(AtomicUsize);
+struct WakeCounter(AtomicUsize);
 
-impl Wake for Bell {
+impl Wake for WakeCounter {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Bell {
-    fn rings(&self) -> usize {
+impl WakeCounter {
+    fn wakes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -56,7 +56,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 struct Sleeper {
     timer: Arc<Timer>,
-    bell: Arc<Bell>,
+    counter: Arc<WakeCounter>,
     deadline: Time,
 }
 
@@ -108,11 +108,11 @@ impl Scene {
     }
 
     fn start(&mut self, deadline: Time) {
-        let bell = Arc::new(Bell::default());
+        let counter = Arc::new(WakeCounter::default());
         let until = self.timers.asleep_until.load(Ordering::Relaxed);
-        let (timer, registered) = self.timers.register_new(bell.clone().into(), deadline);
+        let (timer, registered) = self.timers.register_new(counter.clone().into(), deadline);
         if self.waits(deadline, until, registered) {
-            self.waiting.insert(self.started, Sleeper { timer, bell, deadline });
+            self.waiting.insert(self.started, Sleeper { timer, counter, deadline });
             self.started += 1;
         }
     }
@@ -169,7 +169,7 @@ impl Scene {
             |sleeper: &Sleeper| time::Tick::after(sleeper.deadline) <= time::Tick::before(now);
         for sleeper in self.waiting.values() {
             let fired = sleeper.timer.has_fired();
-            assert_eq!(sleeper.bell.rings(), usize::from(fired));
+            assert_eq!(sleeper.counter.wakes(), usize::from(fired));
             assert!(!fired || sleeper.deadline <= now, "early");
             assert!(fired || more || !due(sleeper), "due, and has not fired");
         }

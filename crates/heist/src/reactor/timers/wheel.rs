@@ -267,9 +267,9 @@ impl Wheel {
             *occupied &= !(1 << slot);
         }
         self.entries -= 1;
-        // If nobody else knows the timer, nobody will: so it can stay here. Memory that is freed in
-        // the order of deadlines, all over the heap, costs the allocator more than the wheel costs
-        // altogether.
+        // If there is no other reference to the timer, there will be none, so it can stay here.
+        // Memory that is freed in the order of deadlines, all over the heap, costs the allocator
+        // more than the wheel costs altogether.
         if let Some(entry) = removed.filter(|entry| Arc::strong_count(&entry.timer) == 1) {
             self.spares.push(entry);
         }

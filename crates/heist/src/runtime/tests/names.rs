@@ -92,7 +92,7 @@ fn the_name_of_a_task_that_panics_goes() {
     until_gone(id);
 }
 
-/// An output that nobody wants is dropped with the handle.
+/// An output that is not awaited is dropped with the handle.
 #[test]
 fn the_name_goes_though_the_output_panics() {
     struct Bomb;

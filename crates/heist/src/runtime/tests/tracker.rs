@@ -153,7 +153,7 @@ fn t6_the_table_is_empty_after_every_kind_of_end() {
     drop(rt);
     assert_eq!((all(&tracker).len(), tracker.count()), (0, 0));
     drop(wakers);
-    assert!(weak.iter().all(|stats| stats.upgrade().is_none()), "nobody has them any more");
+    assert!(weak.iter().all(|stats| stats.upgrade().is_none()), "they are freed");
     assert_eq!(Arc::strong_count(&tracker), 1);
 }
 

@@ -1,6 +1,6 @@
 //! Reading, writing, and what that says about readiness.
 
-use super::{BOTH, Bell, pair, reactors, watched};
+use super::{BOTH, WakeCounter, pair, reactors, watched};
 use crate::reactor::Reactors;
 use crate::reactor::io::{Direction, Evented, Interest, Ready};
 use crate::task::coop;
@@ -63,13 +63,13 @@ fn what_is_there_is_read_without_a_reactor() {
 fn a_read_waits_for_an_event() {
     let reactors = reactors(1);
     let (source, mut far) = assumed(&reactors);
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
     let mut memory = [0; 8];
     assert!(source.poll_recv(&mut cx, &mut ReadBuf::new(&mut memory)).is_pending());
     far.write_all(b"ping").unwrap();
     reactors[0].turn();
-    assert_eq!(bell.rings(), 1);
+    assert_eq!(counter.wakes(), 1);
     assert_eq!(got(read(&source, 8)), b"ping");
     assert!(read(&source, 8).is_pending());
 }
@@ -84,7 +84,7 @@ fn a_short_read_is_the_last_until_an_event_comes() {
     assert_eq!(got(read(&source, 4)), b"ping");
     assert_eq!(got(read(&source, 8)), b"pong", "a full buffer says nothing");
     far.write_all(b"more").unwrap();
-    assert!(read(&source, 8).is_pending(), "nobody asked the system");
+    assert!(read(&source, 8).is_pending(), "without a system call");
     reactors[0].turn();
     assert_eq!(got(read(&source, 8)), b"more");
 }
@@ -201,7 +201,7 @@ fn a_write_waits_for_room() {
     let mut cx = Context::from_waker(Waker::noop());
     assert!(source.poll_write(&mut cx, &bytes).is_pending());
     drain(&mut far, written);
-    assert!(source.poll_write(&mut cx, &bytes).is_pending(), "nobody asked the system");
+    assert!(source.poll_write(&mut cx, &bytes).is_pending(), "without a system call");
     reactors[0].turn();
     assert!(source.poll_write(&mut cx, &bytes).is_ready());
 }
@@ -217,7 +217,7 @@ fn a_short_write_is_the_last_until_an_event_comes() {
     let written = got(source.poll_write(&mut cx, &bytes));
     assert!(written < bytes.len(), "that is more than fits");
     drain(&mut far, written);
-    assert!(source.poll_write(&mut cx, &bytes).is_pending(), "nobody asked the system");
+    assert!(source.poll_write(&mut cx, &bytes).is_pending(), "without a system call");
     reactors[0].turn();
     assert!(source.poll_write(&mut cx, &bytes).is_ready());
 }
@@ -242,7 +242,7 @@ fn several_buffers_are_written_as_one() {
 fn an_operation_that_finds_nothing_is_called_once_an_event() {
     let reactors = reactors(1);
     let (source, _far) = watched(&reactors);
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
     let mut calls = 0;
     let mut poll = |cx: &mut Context<'_>| {
@@ -255,7 +255,7 @@ fn an_operation_that_finds_nothing_is_called_once_an_event() {
     };
     assert_eq!(poll(&mut cx), 0);
     reactors[0].turn();
-    assert_eq!((poll(&mut cx), bell.rings()), (1, 1));
+    assert_eq!((poll(&mut cx), counter.wakes()), (1, 1));
     // As an error makes a datagram socket look.
     let mut wakers = Vec::new();
     let ready = Ready::WRITABLE | Ready::WRITE_CLOSED | Ready::ERROR;
@@ -268,7 +268,7 @@ fn an_operation_that_finds_nothing_is_called_once_an_event() {
 fn an_operation_on_both_sides_does_not_forget_that_one_is_closed() {
     let reactors = reactors(1);
     let (source, far) = watched(&reactors);
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
     let mut calls = 0;
     let mut io = pin!(source.io::<()>(BOTH, |_| {
@@ -278,9 +278,9 @@ fn an_operation_on_both_sides_does_not_forget_that_one_is_closed() {
     assert!(io.as_mut().poll(&mut cx).is_pending());
     far.shutdown(std::net::Shutdown::Write).unwrap();
     reactors[0].turn();
-    assert_eq!(bell.rings(), 1);
+    assert_eq!(counter.wakes(), 1);
     assert!(io.as_mut().poll(&mut cx).is_pending());
-    assert_eq!(bell.rings(), 2, "it wakes itself rather than go round and round");
+    assert_eq!(counter.wakes(), 2, "it wakes itself rather than go round and round");
     assert!(read(&source, 8).is_ready());
 }
 
@@ -332,14 +332,14 @@ fn w9_operations_take_budget() {
     let reactors = reactors(1);
     let (source, mut far) = assumed(&reactors);
     far.write_all(&[1; 1000]).unwrap();
-    let (bell, waker) = Bell::new();
+    let (counter, waker) = WakeCounter::new();
     let mut cx = Context::from_waker(&waker);
     let count = |operation: &mut dyn FnMut() -> bool| {
         coop::with_fresh_budget(|| (0..1000).take_while(|_| operation()).count())
     };
     assert_eq!(count(&mut || read(&source, 1).is_ready()), 128);
     assert_eq!(count(&mut || source.poll_write(&mut cx, b"x").is_ready()), 128);
-    assert_eq!(bell.rings(), 1, "the task is woken at once");
+    assert_eq!(counter.wakes(), 1, "the task is woken at once");
     let mut poll = || source.poll_io(&mut cx, Direction::Write, |_| Ok(())).is_ready();
     assert_eq!(count(&mut poll), 128);
     let mut io = || pin!(source.io(Interest::WRITABLE, |_| Ok(()))).poll(&mut cx).is_ready();
