@@ -4,6 +4,7 @@ use super::deque_view;
 use super::frame::Head;
 use super::latch::Latch;
 use super::outside::submit_elsewhere;
+use crate::env::Backoff;
 use crate::runtime::Handle;
 use crate::scheduler::{Job, Origin, Step, Worker};
 use crate::tuning::SLEEP_ON_SEAT;
@@ -24,6 +25,9 @@ pub(super) fn wait(worker: &Worker, latch: &Latch, help: impl Fn(bool) -> Option
 ///
 /// The argument of `help` says whether the worker gives its seat away next, or has given it away.
 /// Then perhaps no thread can be found for the seat, and no other worker takes jobs from the inbox.
+///
+/// Each wait spins first, even if earlier ones spun in vain: a worker that sleeps here is not woken
+/// for jobs that it could help with.
 pub(super) fn wait_until(
     worker: &Worker,
     is_over: impl Fn() -> bool,
@@ -33,15 +37,16 @@ pub(super) fn wait_until(
     if worker.is_fixed() && wait_at_work(worker, &is_over, &fall_asleep, &help) {
         return;
     }
+    let mut backoff = Backoff::default();
     let mut is_last_look = false;
     while !is_over() {
         // A direct job first: its sender may be what this worker waits for.
         if let Some(job) = worker.next_direct_job() {
-            worker.backoff().succeed();
+            backoff = Backoff::default();
             is_last_look = false;
             run_unrelated(worker, job, Origin::Here);
         } else if let Some((job, origin)) = help(is_last_look) {
-            worker.backoff().succeed();
+            backoff = Backoff::default();
             is_last_look = false;
             worker.run_job(job, origin);
         } else if is_last_look {
@@ -50,7 +55,7 @@ pub(super) fn wait_until(
             if let Some((job, origin)) = sleep_without_seat(worker, &is_over, &help) {
                 worker.run_job(job, origin);
             }
-        } else if !worker.backoff().pause(&is_over) {
+        } else if !backoff.pause(&is_over) {
             is_last_look = true;
             fall_asleep();
             if !is_over() && !worker.has_direct_job() {
@@ -58,7 +63,6 @@ pub(super) fn wait_until(
             }
         }
     }
-    worker.backoff().succeed();
 }
 
 /// Gives the worker's seat away (L5), and sleeps until the wait `is_over`, the worker has a direct
@@ -89,10 +93,11 @@ fn wait_at_work(
     fall_asleep: impl Fn(),
     help: impl Fn(bool) -> Option<(Job, Origin)>,
 ) -> bool {
+    let mut backoff = Backoff::default();
     while !is_over() {
         // Its ordinary steps take jobs from the inbox, so this is never the last look.
         if let Some((job, origin)) = help(false) {
-            worker.backoff().succeed();
+            backoff = Backoff::default();
             worker.go_on();
             worker.run_job(job, origin);
             continue;
@@ -106,15 +111,14 @@ fn wait_at_work(
         }
         match worker.step_while_waiting() {
             None => return false,
-            Some(Step::Ran) => worker.backoff().succeed(),
-            Some(_) if worker.backoff().pause(&is_over) => {}
+            Some(Step::Ran) => backoff = Backoff::default(),
+            Some(_) if backoff.pause(&is_over) => {}
             Some(_) => {
                 fall_asleep();
                 worker.park(&is_over);
             }
         }
     }
-    worker.backoff().succeed();
     worker.go_on();
     true
 }

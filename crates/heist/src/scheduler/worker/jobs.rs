@@ -3,7 +3,7 @@
 
 use super::count_cache::CountCache;
 use super::{Entered, Worker};
-use crate::env::{Backoff, Parker, turns};
+use crate::env::{Parker, turns};
 use crate::memory::Arena;
 use crate::scheduler::jobs::{Job, Origin};
 use crate::scheduler::run_loop::Step;
@@ -162,12 +162,6 @@ impl Worker {
 
 /// For a worker that runs a job, or waits for one.
 impl Worker {
-    /// Decides how long this worker spins before it sleeps.
-    #[inline]
-    pub(crate) fn backoff(&self) -> &Backoff {
-        self.search.awake()
-    }
-
     /// Runs a job, perhaps in the middle of another one or of a poll.
     #[inline]
     pub(crate) fn run_job(&self, job: Job, origin: Origin) {

@@ -50,11 +50,6 @@ impl Search {
         self.is_on.get()
     }
 
-    /// How long the worker waits awake before it sleeps.
-    pub(super) fn awake(&self) -> &Backoff {
-        &self.awake
-    }
-
     /// The worker has been counted as searching, by itself or by the thread that woke it.
     pub(super) fn counted(&self) {
         self.is_on.set(true);
