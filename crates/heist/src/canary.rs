@@ -153,7 +153,7 @@ pub(crate) const ALARM_NO_HEAVY_BARRIER: Canary = Canary::new("alarm no heavy ba
 /// A home worker that waits for its seat is not told that it has it.
 pub(crate) const SEAT_HAND_OVER_SILENT: Canary = Canary::new("seat hand-over silent");
 /// A worker that came back to its seat before the seat was put to sleep is not looked for.
-pub(crate) const SEAT_RISING_UNSEEN: Canary = Canary::new("seat rising unseen");
+pub(crate) const SEAT_GETTING_UP_UNSEEN: Canary = Canary::new("seat getting up unseen");
 /// A home worker that waits for its seat is not told that the runtime goes down.
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.

@@ -79,7 +79,7 @@ impl Shared {
     /// tries again.
     pub(super) fn call_closer(&self) -> bool {
         let calls = |scheduler| worker::outside(|| (self.config.call_closer)(&scheduler));
-        self.spares.is_late_one_coming() || Scheduler::upgrade(&self.me).is_some_and(calls)
+        self.spares.is_closer_coming() || Scheduler::upgrade(&self.me).is_some_and(calls)
     }
 }
 
@@ -89,14 +89,14 @@ pub(crate) struct Coming(Scheduler);
 impl Scheduler {
     /// A closer will come.
     pub(crate) fn expect_closer(&self) -> Coming {
-        self.spares.expect_late_one(true);
+        self.spares.expect_closer(true);
         Coming(self.clone())
     }
 
     /// Runs what jobs are left and drops what tasks are, on the calling thread, until it finds
     /// none.
     pub(crate) fn run_closer(&self, coming: Coming) {
-        let taken = self.spares.take_late(self);
+        let taken = self.spares.take_for_closer(self);
         drop(coming);
         match taken {
             Some((number, worker)) => {
@@ -116,6 +116,6 @@ impl Scheduler {
 
 impl Drop for Coming {
     fn drop(&mut self) {
-        self.0.spares.expect_late_one(false);
+        self.0.spares.expect_closer(false);
     }
 }

@@ -117,7 +117,7 @@ impl Sleepers {
 pub(super) struct Idle {
     counts: AtomicU32,
     /// Whether a bell was silenced since those at jobs were nudged last: mostly nobody is at jobs. A hint.
-    is_hushed: AtomicBool,
+    is_any_silenced: AtomicBool,
     sleepers: Sleepers,
     workers: u32,
     barrier: AdaptiveBarrier,
@@ -128,7 +128,7 @@ impl Idle {
     pub(super) fn new(workers: usize, barrier: Barrier) -> Self {
         Idle {
             counts: AtomicU32::new(0),
-            is_hushed: AtomicBool::new(false),
+            is_any_silenced: AtomicBool::new(false),
             sleepers: Sleepers::new(workers),
             workers: workers as u32,
             barrier: AdaptiveBarrier::new(barrier),
@@ -154,12 +154,16 @@ impl Idle {
     }
 
     /// The bell of a deque was heard after a push to it. Whether anybody is free, as [`is_anybody_free`](Self::is_anybody_free)
-    /// tells; if not, it is silenced with `hush`, if that wants to, and rung again if that was a mistake.
-    pub(super) fn is_rung_for(&self, hush: impl FnOnce() -> bool, ring: impl FnOnce()) -> bool {
+    /// tells; if not, it is silenced with `silence`, if that wants to, and rung again if that was a mistake.
+    pub(super) fn is_anybody_free_for_bell(
+        &self,
+        silence: impl FnOnce() -> bool,
+        ring: impl FnOnce(),
+    ) -> bool {
         if self.is_anybody_free() {
             return true;
         }
-        if !hush() {
+        if !silence() {
             return false;
         }
         // SeqCst: pairs with the fence in sleep(). Who goes to sleep and has seen the bell up is seen here; who has not rings it.
@@ -169,7 +173,7 @@ impl Idle {
             ring();
         } else {
             // Release: pairs with the Acquire in is_nudge_needed(): who sees it sees that the bell is silent.
-            self.is_hushed.store(true, Ordering::Release);
+            self.is_any_silenced.store(true, Ordering::Release);
         }
         is_rung
     }
@@ -181,8 +185,9 @@ impl Idle {
 
     /// Whether somebody at jobs may have to be nudged; who asks does it.
     pub(super) fn is_nudge_needed(&self) -> bool {
-        // Acquire: pairs with the Release in is_rung_for().
-        self.is_hushed.load(Ordering::Relaxed) && self.is_hushed.swap(false, Ordering::Acquire)
+        // Acquire: pairs with the Release in is_anybody_free_for_bell().
+        self.is_any_silenced.load(Ordering::Relaxed)
+            && self.is_any_silenced.swap(false, Ordering::Acquire)
     }
 
     /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.
@@ -336,7 +341,7 @@ impl Idle {
         let before = Counts(self.counts.fetch_add(change, Ordering::AcqRel));
         debug_assert!(!was_searching || before.searching() > 0);
         if !canary::IDLE_BELL_NO_FENCE.sings() && !canary::IDLE_NO_HEAVY_BARRIER.sings() {
-            // SeqCst: pairs with the fence in is_rung_for().
+            // SeqCst: pairs with the fence in is_anybody_free_for_bell().
             fence(Ordering::SeqCst);
         }
         let was_silent = !canary::IDLE_BELL_NOT_RUNG.sings() && ring();

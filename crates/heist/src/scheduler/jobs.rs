@@ -156,7 +156,7 @@ impl Shared {
     /// down.
     pub(crate) fn offer_job(&self, job: Job, origin: Origin) -> Result<(), Job> {
         self.jobs.push(job, origin)?;
-        self.notify_of_outside_job();
+        self.notify_of_job();
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The sums of what is counted here and there (M1).
 
-use super::pinned::Lane;
+use super::pinned::PinnedInbox;
 use super::shared::{Scheduler, Shared};
 use crate::metrics::WorkerCounters;
 use crate::task::Id;
@@ -47,7 +47,7 @@ impl Shared {
     /// How many tasks wait in a worker's own queues. The worker is one of those there are.
     pub(crate) fn worker_queue_depth(&self, index: usize) -> usize {
         let remote = &self.remotes[index];
-        remote.stealer.len() + usize::from(remote.own.lifo.has_task()) + remote.lane.depth()
+        remote.stealer.len() + usize::from(remote.own.lifo.has_task()) + remote.pinned.depth()
     }
 
     /// How many jobs wait in a worker's deque. The worker is one of those there are.
@@ -104,7 +104,7 @@ impl Shared {
         self.sum(|counters| counters.spawned.get())
             + self.inject.spawned()
             + self.late_spawns.get()
-            + self.sum_lanes(Lane::spawned)
+            + self.sum_lanes(PinnedInbox::spawned)
     }
 
     /// How many of them have ended: those that workers ran to their end or found in their queues at
@@ -115,15 +115,15 @@ impl Shared {
 
     /// How many tasks were spawned or woken by threads that are no workers.
     pub(crate) fn remote_schedules(&self) -> u64 {
-        self.inject.pushed() + self.sum_lanes(Lane::pushed)
+        self.inject.pushed() + self.sum_lanes(PinnedInbox::pushed)
     }
 
     pub(crate) fn budget_forced_yields(&self) -> u64 {
         self.sum(|counters| counters.budget_yields.get()) + self.outside_budget_yields.get()
     }
 
-    fn sum_lanes(&self, count: impl Fn(&Lane<Scheduler>) -> u64) -> u64 {
-        self.remotes.base().map(|remote| count(&remote.lane)).sum()
+    fn sum_lanes(&self, count: impl Fn(&PinnedInbox<Scheduler>) -> u64) -> u64 {
+        self.remotes.base().map(|remote| count(&remote.pinned)).sum()
     }
 
     fn sum(&self, count: impl Fn(&WorkerCounters) -> u64) -> u64 {

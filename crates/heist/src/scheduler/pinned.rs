@@ -1,10 +1,10 @@
 //! Pinned tasks: each runs on one worker only (W8). The protocol is told in `pinned/README.md`.
 
-mod lane;
+mod inbox;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-pub(super) use lane::Lane;
+pub(super) use inbox::PinnedInbox;
 
 use super::inject::Closed;
 use super::refused::is_dropping;
@@ -40,7 +40,7 @@ impl Scheduler {
 
     /// To the inbox of a worker whose thread this is not.
     pub(super) fn wake_elsewhere(&self, worker: usize, task: Runnable) {
-        self.remotes[worker].lane.wake(task);
+        self.remotes[worker].pinned.wake(task);
         self.notify_worker(worker);
     }
 
@@ -50,7 +50,7 @@ impl Scheduler {
             // (T9) The worker may be this thread's to run, which may wait for the task.
             return self.refuse_spawn(task);
         }
-        match self.remotes[worker].lane.spawn(task) {
+        match self.remotes[worker].pinned.spawn(task) {
             Ok(()) => self.notify_worker(worker),
             Err(Closed(task)) => self.refuse_spawn(task),
         }
@@ -72,7 +72,7 @@ impl Shared {
     pub(super) fn wake_owners(&self, mine: usize) {
         let has_own = |seat: usize| {
             let has_own = || self.seats[seat].is_home() && self.remotes[seat].has_own();
-            self.seats[seat].is_rising() || has_own()
+            self.seats[seat].is_getting_up() || has_own()
         };
         self.idle.wake_owners(mine, has_own, |seat| self.wake_seat(seat));
     }

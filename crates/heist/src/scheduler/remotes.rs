@@ -3,7 +3,7 @@
 
 use super::idle::MAX_WORKERS;
 use super::jobs::{Inbox, Job};
-use super::pinned::Lane;
+use super::pinned::PinnedInbox;
 use super::shared::{Config, Runnable, Scheduler};
 use super::slot::Slot;
 use crate::env::{Parker, Probe};
@@ -44,7 +44,7 @@ pub(super) struct Remote {
     pub(super) counters: Arc<WorkerCounters>,
     /// Who writes down what it does, if anybody does.
     pub(super) scribe: Option<Arc<Scribe>>,
-    pub(super) lane: Lane<Scheduler>,
+    pub(super) pinned: PinnedInbox<Scheduler>,
     /// Jobs for this worker alone.
     pub(super) direct_jobs: Inbox,
     /// Counts when it begins something in the middle of a job that has nothing to do with it, and when it is done with that.
@@ -234,7 +234,7 @@ impl Remote {
             }),
             counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
             scribe: config.recorder.as_ref().map(|recorder| recorder.scribe(is_spare)),
-            lane: Lane::new(),
+            pinned: PinnedInbox::new(),
             direct_jobs: Inbox::new(),
             unrelated_seq: AtomicU32::new(0),
             waiter: Arc::new(Parker::new()),
@@ -245,7 +245,7 @@ impl Remote {
     /// Whether there may be something that only this worker can run.
     #[inline]
     pub(super) fn has_own(&self) -> bool {
-        self.lane.has_tasks() || !self.direct_jobs.is_empty()
+        self.pinned.has_tasks() || !self.direct_jobs.is_empty()
     }
 
     /// The calling thread runs the worker.

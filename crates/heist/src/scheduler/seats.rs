@@ -32,7 +32,7 @@ pub(super) struct Seat {
 /// | 0..32 | the number of the worker that sits here, or VACANT, CALLED, UNSTAFFED |
 /// | 32 | WANTED: sysmon asks for the seat; set and cleared with a worker's number only |
 /// | 33 | RECALLED: the home worker waits for it; only with the number of another worker |
-/// | 34 | RISING: who sits here sleeps, and would like to get up; only with a worker's number |
+/// | 34 | GETTING_UP: who sits here sleeps, and would like to get up; only with a worker's number |
 /// | 35 | DOWN: the runtime goes down; never cleared |
 /// | 36 | AT_JOB: who sits here runs a job; who needs the seat for a task borrows it |
 /// | 37 | BORROWED: of the lender, which runs a job meanwhile; with CALLED, or with the number of another worker |
@@ -44,7 +44,7 @@ struct Word(u64);
 const WHO_MASK: u64 = u32::MAX as u64;
 const WANTED: u64 = 1 << 32;
 const RECALLED: u64 = 1 << 33;
-const RISING: u64 = 1 << 34;
+const GETTING_UP: u64 = 1 << 34;
 const DOWN: u64 = 1 << 35;
 const AT_JOB: u64 = 1 << 36;
 const BORROWED: u64 = 1 << 37;
@@ -108,7 +108,7 @@ impl fmt::Debug for Word {
         let flags = [
             (WANTED, "WANTED"),
             (RECALLED, "RECALLED"),
-            (RISING, "RISING"),
+            (GETTING_UP, "GETTING_UP"),
             (DOWN, "DOWN"),
             (AT_JOB, "AT_JOB"),
             (BORROWED, "BORROWED"),
@@ -163,7 +163,7 @@ pub(super) enum Borrowed {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Back {
-    /// It sits there in its sleep. The seat must be woken, and the worker [`rise`](Seat::rise).
+    /// It sits there in its sleep. The seat must be woken, and the worker [`has_got_up`](Seat::has_got_up).
     Asleep,
     /// It sits there.
     Busy,
@@ -220,7 +220,7 @@ impl Seat {
             }
             if word.who() != worker {
                 // The home worker asks for it, by recall(). A spare has no more right to it than who sits there.
-                if worker == self.home || self.renounce(word, worker) {
+                if worker == self.home || self.try_end_lending(word, worker) {
                     return Disturbance::Lost;
                 }
                 continue;
@@ -246,7 +246,7 @@ impl Seat {
         loop {
             let word = self.load();
             if word.who() != worker {
-                if self.renounce(word, worker) {
+                if self.try_end_lending(word, worker) {
                     return Left::Lost;
                 }
                 continue;
@@ -261,7 +261,7 @@ impl Seat {
     }
 
     /// If the seat is borrowed of `worker`, it is so no more: who sits there may keep it. `false`: it is not as it was.
-    fn renounce(&self, word: Word, worker: u32) -> bool {
+    fn try_end_lending(&self, word: Word, worker: u32) -> bool {
         let is_lender = word.lender() == Some(worker) && !canary::SEAT_LENDER_GONE.sings();
         !is_lender || self.exchange(word, word.without(LENDING))
     }
@@ -300,15 +300,15 @@ impl Seat {
     }
 
     /// The worker that sleeps here would like to get up by itself.
-    pub(super) fn stir(&self) {
+    pub(super) fn begin_to_get_up(&self) {
         // Relaxed: ordered before the look at the counts by the barrier in idle.get_up(), as in come_back().
-        self.word.fetch_or(RISING, Ordering::Relaxed);
+        self.word.fetch_or(GETTING_UP, Ordering::Relaxed);
     }
 
     /// It has been woken, or has got up, after it took the seat in its sleep.
-    pub(super) fn rise(&self) {
+    pub(super) fn has_got_up(&self) {
         // Relaxed: it is a note to those that look for sleepers, of whom this is none any more.
-        self.word.fetch_and(!RISING, Ordering::Relaxed);
+        self.word.fetch_and(!GETTING_UP, Ordering::Relaxed);
     }
 }
 
@@ -323,7 +323,7 @@ impl Seat {
             }
             let seated = word.passed_to(worker);
             let (seated, back) = match word.who() {
-                VACANT => (seated.with(RISING), Back::Asleep),
+                VACANT => (seated.with(GETTING_UP), Back::Asleep),
                 CALLED | UNSTAFFED => (seated, Back::Busy),
                 // It was given the seat: only a home worker is. If it was borrowed, answer() is next.
                 who if who == worker => return Back::Busy,
@@ -379,14 +379,14 @@ impl Seat {
 
 /// For all others.
 impl Seat {
-    /// Wakes the worker that sleeps here, if need be by `rouse`. `true` if there is none, and a spare must
+    /// Wakes the worker that sleeps here, if need be by `interrupt`. `true` if there is none, and a spare must
     /// be called. To be called by whoever has cleared the seat's bit.
     #[must_use = "a spare may have to be called"]
-    pub(super) fn wake(&self, rouse: impl FnOnce()) -> bool {
+    pub(super) fn wake(&self, interrupt: impl FnOnce()) -> bool {
         loop {
             let word = self.load();
             if word.who() != VACANT {
-                self.parker.unpark_or(rouse);
+                self.parker.unpark_or(interrupt);
                 return false;
             }
             if self.exchange(word, word.passed_to(CALLED)) {
@@ -396,8 +396,8 @@ impl Seat {
     }
 
     /// Whether who sits here has to get up though nothing was submitted.
-    pub(super) fn is_rising(&self) -> bool {
-        self.load().has(RISING) && !canary::SEAT_RISING_UNSEEN.sings()
+    pub(super) fn is_getting_up(&self) -> bool {
+        self.load().has(GETTING_UP) && !canary::SEAT_GETTING_UP_UNSEEN.sings()
     }
 
     /// Whether the home worker waits for whoever sits here to leave.
@@ -413,7 +413,7 @@ impl Seat {
     /// Whether nobody here will look for tasks soon: who sits here runs a job, or the spare that was called has not come
     /// yet, for want of a core perhaps.
     #[inline]
-    pub(super) fn leaves_tasks(&self) -> bool {
+    pub(super) fn ignores_tasks(&self) -> bool {
         // Relaxed: borrow() looks again.
         let word = Word(self.word.load(Ordering::Relaxed));
         word.has(AT_JOB) || word.who() == CALLED
@@ -444,8 +444,8 @@ impl Seat {
 
     /// Sysmon has found the lender stuck in its job: who sits here in its place may keep the seat, and jobs are its
     /// business, too.
-    pub(super) fn disown(&self, lender: usize) {
-        while !self.renounce(self.load(), lender as u32) {}
+    pub(super) fn end_lending(&self, lender: usize) {
+        while !self.try_end_lending(self.load(), lender as u32) {}
     }
 
     /// Whether it is borrowed of one that runs a job.
@@ -479,7 +479,7 @@ impl Seat {
     /// Sysmon takes the seat from `worker` (L2), unless that is not stuck after all.
     pub(super) fn rob(&self, worker: u32, is_stuck: impl FnOnce() -> bool) -> Left {
         let word = self.load();
-        if word.who() != worker || word.has(RISING) {
+        if word.who() != worker || word.has(GETTING_UP) {
             return Left::Lost;
         }
         if word.has(DOWN) || !self.exchange(word, word.with(WANTED)) {

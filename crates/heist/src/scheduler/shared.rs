@@ -288,13 +288,13 @@ impl Scheduler {
 
 impl Shared {
     /// Somebody has sat down on this seat, and its reactor goes with it (L3).
-    pub(super) fn attend_reactor(&self, seat: usize) {
+    pub(super) fn reactor_taken(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
         self.config.reactors.iter().for_each(|reactors| reactors.seat_taken(seat, is_vacant));
     }
 
     /// Somebody has left this seat, and puts it to sleep next.
-    pub(super) fn leave_reactor(&self, seat: usize) {
+    pub(super) fn reactor_left(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
         self.config.reactors.iter().for_each(|reactors| reactors.seat_left(seat, is_vacant));
     }
@@ -546,7 +546,7 @@ impl Schedule for Scheduler {
     fn adopt(&self, task: TaskRef) -> Option<Home> {
         let key = match self.worker {
             ANY => self.waiting.adopt(task),
-            worker => self.remotes[usize::from(worker)].lane.adopt(task),
+            worker => self.remotes[usize::from(worker)].pinned.adopt(task),
         };
         Some(Home { shared: self.shared.clone(), place: Place::new(self.worker, key?) })
     }
@@ -562,7 +562,7 @@ impl Schedule for Scheduler {
         let Home { shared, place } = home;
         match place.worker() {
             ANY => shared.waiting.release(place.key()),
-            worker => shared.remotes[usize::from(worker)].lane.release(place.key()),
+            worker => shared.remotes[usize::from(worker)].pinned.release(place.key()),
         }
     }
 

@@ -70,7 +70,7 @@ impl Spares {
     }
 
     /// One to run though the runtime goes down; `None` if there are as many as there may be, or all others have ended.
-    pub(super) fn take_late(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
+    pub(super) fn take_for_closer(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
         let mut state = self.lock();
         if state.is_over || !scheduler.one_more_has_begun() {
             return None;
@@ -83,13 +83,13 @@ impl Spares {
         taken
     }
 
-    /// One [comes](Self::take_late), or has come.
-    pub(super) fn expect_late_one(&self, will_come: bool) {
+    /// One [comes](Self::take_for_closer), or has come.
+    pub(super) fn expect_closer(&self, will_come: bool) {
         let late = &mut self.lock().late;
         *late = if will_come { *late + 1 } else { *late - 1 };
     }
 
-    pub(super) fn is_late_one_coming(&self) -> bool {
+    pub(super) fn is_closer_coming(&self) -> bool {
         self.lock().late > 0
     }
 

@@ -91,7 +91,9 @@ impl Sysmon {
         }
         let is_any_unstaffed = shared.seats.iter().any(|seat| seat.is_unstaffed());
         let has_reactors = shared.config.reactors.is_some();
-        !is_any_unstaffed && !shared.needs_relief() && (!has_reactors || shared.idle.are_all_idle())
+        !is_any_unstaffed
+            && !shared.needs_borrower()
+            && (!has_reactors || shared.idle.are_all_idle())
     }
 
     /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The
@@ -109,7 +111,7 @@ impl Sysmon {
     }
 
     fn is_left_alone(&self, seat: usize) -> bool {
-        self.scheduler.seats[seat].leaves_tasks()
+        self.scheduler.seats[seat].ignores_tasks()
     }
 
     /// What they bring is work that waits (L3).
@@ -139,7 +141,7 @@ impl Sysmon {
             self.look_at_workers(now, threshold, &mut looked);
         }
         if self.scheduler.has_tasks() && !self.scheduler.idle.is_any_idle() {
-            self.scheduler.relieve();
+            self.scheduler.lend_a_seat();
         }
         // Without work nobody is called: the seat is vacant again, and idle.
         if !looked.does_work_wait || !self.scheduler.idle.is_any_idle() {
@@ -208,7 +210,7 @@ impl Sysmon {
             let activity = watch.activity(remote, now);
             if is_over || activity == Activity::Blocked {
                 let report = report::new(shared, seat, worker, activity);
-                shared.seats[seat].disown(worker);
+                shared.seats[seat].end_lending(worker);
                 // Somebody else sits there already.
                 watch.report.get_or_insert(report).lost_seat = true;
             }
@@ -226,7 +228,7 @@ impl Sysmon {
         let shared = &self.scheduler;
         let (remote, watch) = (&shared.remotes[worker], &mut self.watches[worker]);
         // One more thread would not make jobs faster that wait for others that burn CPU. Tasks do
-        // not wait for jobs, see relieve().
+        // not wait for jobs, see lend_a_seat().
         let is_recalled = shared.seats[seat].is_recalled();
         let is_patient = shared.seats[seat].is_at_job() && !is_recalled;
         let patience = if is_patient { JOB_PATIENCE } else { 1 };
@@ -275,11 +277,11 @@ impl Scheduler {
         let own = &self.remotes[worker].own;
         match self.seats[seat].rob(worker as u32, || own.is_stuck_since(tick)) {
             Left::Vacant => {
-                self.leave_reactor(seat);
+                self.reactor_left(seat);
                 self.put_to_sleep(seat, false, || self.has_work());
             }
             // It has it already, or was at a job all the while; then what waits needs somebody else.
-            Left::Handed if self.has_tasks() => self.relieve(),
+            Left::Handed if self.has_tasks() => self.lend_a_seat(),
             Left::Handed => {}
             Left::Kept | Left::Lost => return false,
         }
@@ -304,7 +306,7 @@ impl Shared {
     /// No spare was to be had for this seat, once: perhaps there is one now.
     pub(super) fn try_to_staff(&self, seat: usize) {
         if self.seats[seat].try_again() {
-            self.leave_reactor(seat);
+            self.reactor_left(seat);
             self.put_to_sleep(seat, false, || self.has_work());
         }
     }

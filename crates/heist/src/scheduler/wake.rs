@@ -17,15 +17,15 @@ impl Shared {
 
     /// The same, by the worker on this seat.
     ///
-    /// If nobody is free, the seat only saves a look at the others: relieve() does something only if
+    /// If nobody is free, the seat only saves a look at the others: lend_a_seat() does something only if
     /// all seats leave their tasks, so one that does not settles it. A worker's own seat is in its
     /// cache.
     #[inline]
     pub(super) fn notify_from(&self, seat: usize) {
         if self.idle.is_anybody_free() {
             self.wake_for_task(seat);
-        } else if self.seats[seat].leaves_tasks() {
-            self.relieve();
+        } else if self.seats[seat].ignores_tasks() {
+            self.lend_a_seat();
         }
     }
 
@@ -35,13 +35,13 @@ impl Shared {
         match self.idle.wake_one() {
             Some(seat) => self.wake_seat(seat),
             None if self.idle.is_anybody_searching() => {}
-            None if self.seats[notifier].leaves_tasks() => self.relieve(),
+            None if self.seats[notifier].ignores_tasks() => self.lend_a_seat(),
             None => {}
         }
     }
 
     /// Like [`notify`](Self::notify), for a job: nobody borrows a seat for it.
-    pub(super) fn notify_of_outside_job(&self) {
+    pub(super) fn notify_of_job(&self) {
         if let Some(seat) = self.idle.submitted() {
             self.wake_seat(seat);
         }
@@ -71,8 +71,8 @@ impl Shared {
     /// A task has come, and nobody is free. If all are at jobs, which may last, a spare worker borrows the seat of one
     /// of them (F3). Else somebody will have done with a task soon. What is missed here sysmon finds later.
     #[cold]
-    pub(super) fn relieve(&self) {
-        if !self.seats.iter().all(|seat| seat.leaves_tasks()) {
+    pub(super) fn lend_a_seat(&self) {
+        if !self.seats.iter().all(|seat| seat.ignores_tasks()) {
             return;
         }
         for (seat, borrowed) in self.seats.iter().map(|seat| seat.borrow()).enumerate() {
@@ -84,9 +84,9 @@ impl Shared {
         }
     }
 
-    /// Whether tasks wait while all are at jobs: [`relieve`](Self::relieve) has found nobody, or something was missed.
-    pub(super) fn needs_relief(&self) -> bool {
-        self.has_tasks() && self.seats.iter().all(|seat| seat.leaves_tasks())
+    /// Whether tasks wait while all are at jobs: [`lend_a_seat`](Self::lend_a_seat) has found nobody, or something was missed.
+    pub(super) fn needs_borrower(&self) -> bool {
+        self.has_tasks() && self.seats.iter().all(|seat| seat.ignores_tasks())
     }
 
     /// A spare worker has given back a seat that it had borrowed, and does not search any more: what came meanwhile
@@ -94,7 +94,7 @@ impl Shared {
     ///
     /// If the barrier is not to be had that is sysmon's business, which then does not sleep: who would be called here would find
     /// nothing, as a rule, and come to this place again, and so on.
-    pub(super) fn look_for_tasks(&self) {
+    pub(super) fn recheck_tasks(&self) {
         let has_barrier = self.idle.catch_up();
         if self.has_tasks() && !canary::SEAT_RETURN_UNCHECKED.sings() {
             self.notify();
@@ -123,7 +123,7 @@ impl Shared {
         let mut next = Some(seat);
         while let Some(seat) = next.take() {
             self.record_wake_up(seat);
-            if self.seats[seat].wake(|| self.rouse(seat)) {
+            if self.seats[seat].wake(|| self.interrupt(seat)) {
                 self.staff(seat);
                 next = self.idle.stop_search();
             }
@@ -133,7 +133,7 @@ impl Shared {
     }
 
     /// Who sleeps on this seat sleeps in its reactor.
-    fn rouse(&self, seat: usize) {
+    fn interrupt(&self, seat: usize) {
         self.config.reactors.iter().for_each(|reactors| reactors[seat].interrupt());
     }
 

@@ -314,7 +314,7 @@ impl Den {
         Barrier::detect().light();
         let idle = &self.scene.idle;
         if self.bell.load(Ordering::Relaxed)
-            && idle.is_rung_for(|| self.ring(false), || _ = self.ring(true))
+            && idle.is_anybody_free_for_bell(|| self.ring(false), || _ = self.ring(true))
         {
             self.scene.unpark(idle.wake_one());
         }

@@ -1,7 +1,7 @@
-//! A worker's lane in every interleaving that loom can find (T6, W8): the model's main thread is the
+//! A worker's inbox for pinned tasks in every interleaving that loom can find (T6, W8): the model's main thread is the
 //! worker.
 
-use super::Lane;
+use super::PinnedInbox;
 use crate::canary;
 use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
 use heist_sync::{Arc, Mutex};
@@ -11,9 +11,9 @@ use std::future::poll_fn;
 use std::panic::Location;
 use std::task::{Poll, Waker};
 
-/// A scheduler of one lane, whose worker never wakes a task itself.
+/// A scheduler of one inbox, whose worker never wakes a task itself.
 #[derive(Clone)]
-struct One(Arc<Lane<One>>);
+struct One(Arc<PinnedInbox<One>>);
 
 impl Schedule for One {
     type Home = (One, usize);
@@ -61,7 +61,7 @@ struct Scene {
 
 /// A task that has been polled once, and waits.
 fn waiting_task() -> Scene {
-    let one = One(Arc::new(Lane::new()));
+    let one = One(Arc::new(PinnedInbox::new()));
     let (drops, waker) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None)));
     let (keep, mut owned, at) = (waker.clone(), None, drops.clone());
     let (task, join) = task::new(
@@ -115,7 +115,7 @@ fn loom_t6_an_abort_beside_the_end() {
 #[test]
 fn loom_t6_a_spawn_beside_the_end() {
     loom::model(|| {
-        let one = One(Arc::new(Lane::new()));
+        let one = One(Arc::new(PinnedInbox::new()));
         let spawner = one.clone();
         let other = thread::spawn(move || {
             let (task, join) = task::new(std::future::pending::<()>(), Location::caller());
@@ -129,7 +129,7 @@ fn loom_t6_a_spawn_beside_the_end() {
 
 /// A task comes while the worker finds its inbox empty.
 fn spawn_beside_a_look() {
-    let one = One(Arc::new(Lane::new()));
+    let one = One(Arc::new(PinnedInbox::new()));
     one.0.show_queue(1);
     let spawner = one.clone();
     let other = thread::spawn(move || {

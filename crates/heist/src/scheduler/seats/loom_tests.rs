@@ -58,7 +58,7 @@ impl Scene {
     fn notify(&self) {
         if self.idle.is_anybody_free() {
             self.wake(self.idle.wake_one());
-        } else if self.seat.leaves_tasks() && self.seat.borrow() == Borrowed::ForSpare {
+        } else if self.seat.ignores_tasks() && self.seat.borrow() == Borrowed::ForSpare {
             self.stand_in();
         }
     }
@@ -83,7 +83,7 @@ impl Scene {
 
     fn put_to_sleep(&self, was_searching: bool) {
         self.wake(self.idle.sleep(0, was_searching, || false, || self.has_work()));
-        self.idle.wake_owners(0, |_| self.seat.is_rising(), |seat| self.wake(Some(seat)));
+        self.idle.wake_owners(0, |_| self.seat.is_getting_up(), |seat| self.wake(Some(seat)));
     }
 
     /// The spare: takes what there is, and leaves.
@@ -128,7 +128,7 @@ impl Scene {
         if got_up != GetUp::Busy {
             self.seat.sleep();
         }
-        self.seat.rise();
+        self.seat.has_got_up();
         got_up != GetUp::Busy
     }
 
@@ -340,7 +340,7 @@ fn loom_canary_hand_over_silent() {
 #[test]
 #[should_panic(expected = "deadlock")]
 fn loom_canary_rising_unseen() {
-    canary::SEAT_RISING_UNSEEN.model(back_while_put_to_sleep);
+    canary::SEAT_GETTING_UP_UNSEEN.model(back_while_put_to_sleep);
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn an_event_in_its_sleep() {
         scene.put_to_sleep(is_searching);
         is_searching = scene.parker.park_in(|| scene.reactor.park());
         if !is_searching {
-            scene.seat.stir();
+            scene.seat.begin_to_get_up();
             is_searching = scene.get_up_again();
         }
     }

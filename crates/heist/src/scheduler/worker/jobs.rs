@@ -114,7 +114,7 @@ impl Worker {
             })
         };
         let ring = || _ = self.with_deque(|deque| deque.ring());
-        self.me.scheduler.idle.is_rung_for(silence, ring)
+        self.me.scheduler.idle.is_anybody_free_for_bell(silence, ring)
     }
 
     /// The bell has rung for nobody. Returns whether it is to be silenced.
@@ -314,7 +314,7 @@ impl Worker {
         self.queues.empty_slot(&self.me);
         // What came while it was at tasks, or searched, was left to it.
         if self.me.scheduler.has_tasks() {
-            self.me.scheduler.relieve();
+            self.me.scheduler.lend_a_seat();
         }
     }
 }

@@ -91,7 +91,7 @@ impl Worker {
 
     /// Nobody has woken it: its reactor has something.
     fn get_up(&self, parking: Parking) {
-        self.me.seat().stir();
+        self.me.seat().begin_to_get_up();
         self.end_parking(&parking, true);
         self.get_up_again();
     }

@@ -63,7 +63,7 @@ impl Queues {
     /// The next pinned task, if there is one and it is their turn.
     #[inline]
     pub(in crate::scheduler) fn next_pinned(&self, me: &Me) -> Option<Runnable> {
-        if me.remote().lane.has_tasks() { self.0.borrow_mut().take_pinned(me) } else { None }
+        if me.remote().pinned.has_tasks() { self.0.borrow_mut().take_pinned(me) } else { None }
     }
 
     /// Lets a thief put what it steals into the ring.
@@ -103,7 +103,7 @@ impl Queues {
     pub(super) fn pin(&self, me: &Me, task: Runnable) {
         let queue = &mut self.0.borrow_mut().pinned.queue;
         queue.push(task);
-        me.remote().lane.show_queue(queue.len());
+        me.remote().pinned.show_queue(queue.len());
     }
 
     /// Moves the task in the slot to where others look for it. Returns whether there was one.
@@ -127,7 +127,7 @@ impl Queues {
     /// Cancels all pinned tasks of this worker, on this thread.
     pub(super) fn end_pinned(&self, me: &Me) {
         let queue = std::mem::replace(&mut self.0.borrow_mut().pinned.queue, TaskList::new());
-        let cancelled = me.remote().lane.end(queue);
+        let cancelled = me.remote().pinned.end(queue);
         me.counters.drained.add(cancelled as u64);
     }
 
@@ -225,7 +225,7 @@ impl Inner {
     /// Pinned tasks and others take turns (W1, F2). The LIFO slot goes before both, as far as its
     /// streak allows.
     fn take_pinned(&mut self, me: &Me) -> Option<Runnable> {
-        let lane = &me.remote().lane;
+        let inbox = &me.remote().pinned;
         let has_lifo = me.remote().own.lifo.has_task();
         if has_lifo && self.lifo_streak < LIFO_STREAK {
             return None;
@@ -237,11 +237,11 @@ impl Inner {
         }
         let pinned = &mut self.pinned;
         if pinned.queue.len() == 0 || pinned.since_look >= TICK_INTERVAL {
-            lane.refill(&mut pinned.queue);
+            inbox.refill(&mut pinned.queue);
             pinned.since_look = 0;
         }
         let task = pinned.queue.pop()?;
-        lane.show_queue(pinned.queue.len());
+        inbox.show_queue(pinned.queue.len());
         pinned.since_look += 1;
         pinned.had_turn = true;
         self.lifo_streak = 0;

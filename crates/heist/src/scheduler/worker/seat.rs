@@ -197,7 +197,7 @@ impl Worker {
         let back = me.seat().come_back(me.number());
         if matches!(back, Back::Asleep | Back::Busy) {
             me.record(|| EventKind::SeatTaken { seat: me.seat_index() as u16 });
-            shared.attend_reactor(me.seat_index());
+            shared.reactor_taken(me.seat_index());
         }
         if back == Back::Asleep {
             self.get_up_again();
@@ -220,7 +220,7 @@ impl Worker {
             self.search.counted();
             self.seat.rest(me);
         }
-        me.seat().rise();
+        me.seat().has_got_up();
     }
 
     /// At the end of a poll or job in which it has stepped aside, or has waited without its seat:
@@ -240,7 +240,7 @@ impl Worker {
         if sits {
             me.seat.set(seat);
             me.scribe.iter().for_each(|scribe| scribe.sit_down(seat as u16));
-            shared.attend_reactor(seat);
+            shared.reactor_taken(seat);
             self.search.counted();
             shared.idle.join_search();
             shared.check_seats_of(me.index);
@@ -267,7 +267,7 @@ impl Worker {
             Left::Vacant => {
                 me.record_left();
                 let seat = me.seat_index();
-                shared.leave_reactor(seat);
+                shared.reactor_left(seat);
                 shared.put_to_sleep(seat, self.search.end(), || shared.has_work());
             }
             Left::Handed => {
@@ -275,7 +275,7 @@ impl Worker {
                 me.record_left();
                 if was_borrowed {
                     // The lender has it, and is at a job.
-                    shared.look_for_tasks();
+                    shared.recheck_tasks();
                 }
             }
             // A worker between two tasks finds out in its next step.

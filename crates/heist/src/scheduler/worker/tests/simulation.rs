@@ -169,7 +169,7 @@ fn step_aside(stage: &Stage) {
 fn staff(stage: &Stage) {
     stage.was_spare_missing.set(false);
     if stage.scheduler.has_tasks() && !stage.scheduler.idle.is_any_idle() {
-        stage.scheduler.relieve();
+        stage.scheduler.lend_a_seat();
     }
     (0..stage.scheduler.seats.len()).for_each(|seat| stage.scheduler.try_to_staff(seat));
     check(stage);

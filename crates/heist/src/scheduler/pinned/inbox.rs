@@ -7,7 +7,7 @@ use crate::task::{Notified, Schedule, TaskList, TaskRef};
 use heist_sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering};
 use slab::Slab;
 
-pub(in crate::scheduler) struct Lane<S: Schedule> {
+pub(in crate::scheduler) struct PinnedInbox<S: Schedule> {
     /// Whether there may be something in the worker's own queue or in the inbox; if not, both are
     /// empty. Set by whoever puts something there, cleared by the worker with the inbox locked.
     has_tasks: AtomicBool,
@@ -38,9 +38,9 @@ struct Waiting {
     ending: usize,
 }
 
-impl<S: Schedule> Lane<S> {
+impl<S: Schedule> PinnedInbox<S> {
     pub(in crate::scheduler) fn new() -> Self {
-        Lane {
+        PinnedInbox {
             has_tasks: AtomicBool::new(false),
             inbox: Mutex::new(Inbox { tasks: TaskList::new(), is_closing: false }),
             has_come: Condvar::new(),
