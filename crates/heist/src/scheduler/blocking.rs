@@ -45,7 +45,8 @@ pub(crate) struct Config {
 pub(crate) struct Blocking {
     crew: Crew<Submitted>,
     threads: ThreadSpec,
-    /// Locked while a thread is started: one that runs has its handle here for whoever gets the lock.
+    /// Locked while a thread is started: one that runs has its handle here for whoever gets the
+    /// lock.
     handles: Mutex<Handles>,
 }
 
@@ -104,8 +105,9 @@ impl Blocking {
         Ok(())
     }
 
-    /// The calling thread ends. It lets go of the one that has ended before it, whose stack the system takes back: so however many
-    /// there were, no more than one is kept. (It does not wait for it: that may run destructors of others, which may wait for anything.)
+    /// The calling thread ends. It lets go of the one that has ended before it, whose stack the
+    /// system takes back: so however many there were, no more than one is kept. (It does not wait
+    /// for it: that may run destructors of others, which may wait for anything.)
     pub(crate) fn retire(&self) {
         let this = thread::current().id();
         let mut handles = self.handles();
@@ -119,8 +121,8 @@ impl Blocking {
         drop(before);
     }
 
-    /// Cancels the closures that no thread has begun, unless they are mandatory, and has the threads
-    /// end when they are done.
+    /// Cancels the closures that no thread has begun, unless they are mandatory, and has the
+    /// threads end when they are done.
     pub(crate) fn close(&self) {
         self.crew.close();
     }

@@ -1,5 +1,5 @@
-//! Who sleeps, who searches, who is woken. The protocol is told in `idle/README.md`. A worker goes
-//! by the number of the seat that it sits on. When all sleep nobody wakes by himself (I5).
+//! Which workers sleep, search and are woken. The protocol is told in `idle/README.md`. A worker
+//! goes by the number of the seat that it holds. When all sleep, none wakes up unasked (I5).
 
 use crate::canary;
 use heist_sync::{AdaptiveBarrier, AtomicBool, AtomicU32, AtomicU64, Barrier, Ordering, fence};
@@ -23,8 +23,8 @@ pub(crate) const MAX_WORKERS: usize = SEARCHING_MASK as usize / 2;
 ///
 /// | bits | field |
 /// |---|---|
-/// | 0..16 | searching: workers that have nothing of their own and look at others, or are being woken to do so |
-/// | 16..32 | idle: workers that sleep, or are about to, and that nobody is waking |
+/// | 0..16 | searching: workers that look at others, or are being woken to do so |
+/// | 16..32 | idle: workers that sleep, or are about to, and that no thread is waking |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Counts(u32);
 
@@ -44,16 +44,17 @@ impl Counts {
 pub(super) enum GetUp {
     /// By itself. It is busy.
     Busy,
-    /// Somebody is waking it, or will: it must park, and searches then.
+    /// Another thread is waking it, or will: it must park, and searches then.
     Woken,
     /// The same, and this worker must be unparked in its place.
     WokenBeside(usize),
 }
 
-/// A bit for each worker that sleeps or is about to: set by it before it counts itself as
-/// idle, cleared by whoever wakes it.
+/// A bit for each worker that sleeps or is about to: set by it before it counts itself as idle,
+/// cleared by the thread that wakes it.
 struct Sleepers {
-    /// Those of the first 64, beside the counts: who wakes one has that cache line already.
+    /// Those of the first 64, beside the counts: a thread that wakes one has that cache line
+    /// already.
     first: AtomicU64,
     rest: Box<[AtomicU64]>,
 }
@@ -95,7 +96,7 @@ impl Sleepers {
         word.fetch_and(!bit, Ordering::AcqRel) & bit != 0
     }
 
-    /// Clears a bit, and tells whose it was. For who knows that there is one.
+    /// Clears a bit, and returns whose it was. The caller knows that there is one.
     fn take_any(&self) -> usize {
         loop {
             for (index, word) in self.words().enumerate() {
@@ -116,7 +117,7 @@ impl Sleepers {
 
 pub(super) struct Idle {
     counts: AtomicU32,
-    /// Whether a bell was silenced since those at jobs were nudged last: mostly nobody is at jobs. A hint.
+    /// Whether a bell was silenced since the last nudge: mostly no worker is at a job. A hint.
     is_any_silenced: AtomicBool,
     sleepers: Sleepers,
     workers: u32,
@@ -142,19 +143,21 @@ impl Idle {
         if self.is_anybody_free() { self.wake_one() } else { None }
     }
 
-    /// Something was published. Returns whether anybody sleeps or searches: otherwise nobody has
+    /// Something was published. Returns whether any worker sleeps or searches: otherwise none has
     /// to be woken (I1, I4).
     #[inline(always)]
     pub(super) fn is_anybody_free(&self) -> bool {
         if !canary::IDLE_NO_LIGHT_BARRIER.sings() {
             self.barrier.light();
         }
-        // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
+        // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in
+        // sleep().
         self.counts.load(Ordering::Relaxed) != 0
     }
 
-    /// The bell of a deque was heard after a push to it. Whether anybody is free, as [`is_anybody_free`](Self::is_anybody_free)
-    /// tells; if not, it is silenced with `silence`, if that wants to, and rung again if that was a mistake.
+    /// The owner of a deque has heard its bell after a push. Returns whether any worker is free, as
+    /// [`is_anybody_free`](Self::is_anybody_free) does. If none is, calls `silence`, which says
+    /// whether it has silenced the bell, and `ring` if that was a mistake.
     pub(super) fn is_anybody_free_for_bell(
         &self,
         silence: impl FnOnce() -> bool,
@@ -166,31 +169,33 @@ impl Idle {
         if !silence() {
             return false;
         }
-        // SeqCst: pairs with the fence in sleep(). Who goes to sleep and has seen the bell up is seen here; who has not rings it.
+        // SeqCst: pairs with the fence in sleep(). A worker that parks, and has found the bell
+        // ringing, is seen here; any other rings it.
         fence(Ordering::SeqCst);
         let is_rung = self.is_anybody_free() && !canary::IDLE_BELL_NO_SECOND_LOOK.sings();
         if is_rung {
             ring();
         } else {
-            // Release: pairs with the Acquire in is_nudge_needed(): who sees it sees that the bell is silent.
+            // Release: pairs with the Acquire in is_nudge_needed(): a thread that sees it sees that
+            // the bell is silent.
             self.is_any_silenced.store(true, Ordering::Release);
         }
         is_rung
     }
 
-    /// Whether who goes to sleep calls the kernel, bells or not.
+    /// Whether each worker that parks calls the kernel, bells or not.
     pub(super) fn is_sleep_dear(&self) -> bool {
         !self.barrier.is_even()
     }
 
-    /// Whether somebody at jobs may have to be nudged; who asks does it.
+    /// Whether workers at jobs may have to be nudged. The caller does that.
     pub(super) fn is_nudge_needed(&self) -> bool {
         // Acquire: pairs with the Release in is_anybody_free_for_bell().
         self.is_any_silenced.load(Ordering::Relaxed)
             && self.is_any_silenced.swap(false, Ordering::Acquire)
     }
 
-    /// Picks a sleeper, unless somebody is searching already: one wake-up at a time.
+    /// Picks a sleeper, unless a worker searches already: one wake-up at a time.
     #[cold]
     pub(super) fn wake_one(&self) -> Option<usize> {
         // The sleeper counts as searching from now on, so that no other thread wakes one more.
@@ -205,8 +210,8 @@ impl Idle {
         let mut counts = Counts(self.counts.load(Ordering::Relaxed));
         while counts.idle() > 0 && may(counts) {
             let new = counts.0 - ONE_IDLE + searching;
-            // AcqRel: pairs with itself and with the one in sleep(); the thread that takes a sleeper
-            // from the count finds its bit.
+            // AcqRel: pairs with itself and with the one in sleep(); the thread that takes a
+            // sleeper from the count finds its bit.
             match self.counts.compare_exchange(counts.0, new, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => counts = Counts(now),
@@ -216,8 +221,8 @@ impl Idle {
     }
 
     /// Something was published that only worker `index` can take (W8), if it `is_there`. Returns a
-    /// worker that must be unparked, if one should be: that one, or another in its place that is woken
-    /// for nothing.
+    /// worker that must be unparked, if one should be: that one, or another in its place that is
+    /// woken for nothing.
     #[inline]
     pub(super) fn submitted_to(
         &self,
@@ -227,7 +232,8 @@ impl Idle {
         if !canary::IDLE_NO_TARGET_BARRIER.sings() {
             self.barrier.light();
         }
-        // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in sleep().
+        // Relaxed: ordered after the push by the barrier, which pairs with the heavy one in
+        // sleep().
         if self.sleepers.has(index) && is_there() { self.wake_this(index) } else { None }
     }
 
@@ -241,11 +247,11 @@ impl Idle {
         Some(if self.sleepers.clear(index) { index } else { self.sleepers.take_any() })
     }
 
-    /// A worker has come back to a seat that sleeps, number `index`, and would like to have it awake:
-    /// unless somebody is waking it, it is busy, and has looked at nothing.
+    /// A worker has come back to a seat that sleeps, number `index`, and would like to have it
+    /// awake: unless another thread is waking it, it is busy, and has looked at nothing.
     pub(super) fn get_up(&self, index: usize) -> GetUp {
-        // That it has come back was stored before; who puts the seat to sleep looks for that behind the
-        // heavy barrier in sleep(), in wake_owners().
+        // That it has come back was stored before; the thread that puts the seat to sleep looks for
+        // that behind the heavy barrier in sleep(), in wake_owners().
         self.barrier.light();
         if !self.claim(0, |_| true) {
             // As in wake_this().
@@ -254,13 +260,13 @@ impl Idle {
         if self.sleepers.clear(index) {
             return GetUp::Busy;
         }
-        // What we took from the count is another's, who will get up as a searcher.
+        // The sleeper that we took from the count is another one, which gets up as a searcher.
         self.join_search();
         GetUp::WokenBeside(self.sleepers.take_any())
     }
 
-    /// Worker `me`, behind the barrier of its [`sleep`](Self::sleep), looks for sleepers with something
-    /// that only they can take, itself included, and has them unparked (I1).
+    /// Worker `me`, behind the barrier of its [`sleep`](Self::sleep), looks for sleepers with
+    /// something that only they can take, itself included, and has them unparked (I1).
     pub(super) fn wake_owners(
         &self,
         me: usize,
@@ -278,14 +284,15 @@ impl Idle {
         }
     }
 
-    /// A worker with nothing to do wants to look at others. `false`: enough others do (I3).
+    /// A worker with nothing to do wants to look at others. Returns `false` if enough others do
+    /// (I3).
     pub(super) fn start_search(&self) -> bool {
         let counts = Counts(self.counts.load(Ordering::Relaxed));
         let busy = self.workers - counts.idle();
         if counts.searching() >= busy.div_ceil(2) {
             return false;
         }
-        // Relaxed: a count too high for a moment wakes one worker less, and the one who made it
+        // Relaxed: a count too high for a moment wakes one worker less, and the worker that made it
         // so is about to look everywhere.
         self.counts.fetch_add(ONE_SEARCHING, Ordering::Relaxed);
         true
@@ -297,8 +304,8 @@ impl Idle {
         self.counts.fetch_add(ONE_SEARCHING, Ordering::Relaxed);
     }
 
-    /// A searcher has found something. Returns a worker that must be unparked: the last one to
-    /// stop searching sees to it that somebody else searches (I2).
+    /// A searcher has found something. Returns a worker that must be unparked: the last one to stop
+    /// searching has another begin (I2).
     pub(super) fn stop_search(&self) -> Option<usize> {
         // AcqRel: pairs with itself.
         let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::AcqRel));
@@ -306,8 +313,8 @@ impl Idle {
         if before.searching() == 1 { self.wake_one() } else { None }
     }
 
-    /// Who does not search any more makes sure that it sees what was published while it did: the submitters relied on it.
-    /// `false` if that is not to be had.
+    /// A worker that stops searching makes sure that it sees what was published while it searched:
+    /// the submitters relied on it. Returns `false` if the barrier fails.
     #[must_use = "if it is not to be had, act as if something had come"]
     pub(super) fn catch_up(&self) -> bool {
         self.barrier.heavy()
@@ -317,9 +324,9 @@ impl Idle {
         Counts(self.counts.load(Ordering::Relaxed)).searching() > 0
     }
 
-    /// A searcher has found something, in a runtime in which nobody can take what is another's.
+    /// A searcher has found something, in a runtime in which workers do not steal.
     pub(super) fn stop_search_alone(&self) {
-        // Relaxed: nobody relies on there being a searcher.
+        // Relaxed: no submitter relies on a searcher.
         self.counts.fetch_sub(ONE_SEARCHING, Ordering::Relaxed);
     }
 
@@ -345,7 +352,7 @@ impl Idle {
             fence(Ordering::SeqCst);
         }
         let was_silent = !canary::IDLE_BELL_NOT_RUNG.sings() && ring();
-        // Who pushes to a deque and does not hear its bell runs no fence.
+        // An owner that does not hear the bell of its deque runs no fence.
         let heavy =
             || if was_silent { self.barrier.heavy_for_light() } else { self.barrier.heavy() };
         if !canary::IDLE_NO_HEAVY_BARRIER.sings() && !heavy() {
@@ -355,7 +362,8 @@ impl Idle {
         if !canary::IDLE_NO_RECHECK.sings() && has_work() { self.wake_one() } else { None }
     }
 
-    /// Called by busy workers now and then: submits should not pay for sleeps while nobody sleeps.
+    /// Called by busy workers now and then: submits should not pay for sleeps while no worker
+    /// sleeps.
     pub(super) fn settle_barrier(&self) {
         self.barrier.settle();
     }

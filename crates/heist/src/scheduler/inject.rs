@@ -84,7 +84,8 @@ impl<S: Schedule> Inject<S> {
     }
 
     /// Takes up to `most(len)` tasks from one list, the first one that has any, beginning with
-    /// number `first`: one task to run, the others through `put`. What that does not take stays where it is.
+    /// number `first`: one task to run, the others through `put`. What that does not take stays
+    /// where it is.
     pub(super) fn pop_batch(
         &self,
         first: usize,

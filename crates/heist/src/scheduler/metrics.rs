@@ -94,7 +94,8 @@ impl Shared {
         self.remotes[index].own.running.get()
     }
 
-    /// Where the task was spawned that a worker runs, or ran last; `None` if there is no such worker.
+    /// Where the task was spawned that a worker runs, or ran last; `None` if there is no such
+    /// worker.
     pub(crate) fn task_of(&self, worker: usize) -> Option<&'static Location<'static>> {
         self.remotes.base().nth(worker)?.own.running.get().map(|(_, spawned_at)| spawned_at)
     }

@@ -20,10 +20,10 @@ const LONGEST: u32 = 127 - (2 * LIFO_STREAK + 1);
 /// Counts ticks until the next look.
 ///
 /// The interval follows the time that polls take, so that long polls do not keep those in the
-/// inject queue waiting for long. It also ends when the worker has been once through its own
-/// ring: tasks that come back again and again, by yielding or by spawning their successor, take
-/// turns with those from outside. What is in the LIFO slot, and would be moved to the end of the ring
-/// by a task from outside, may go first: it belongs to a task that was begun before.
+/// inject queue waiting for long. It also ends when the worker has been once through its own ring:
+/// tasks that come back again and again, by yielding or by spawning their successor, take turns
+/// with those from outside. What is in the LIFO slot, and would be moved to the end of the ring by
+/// a task from outside, may go first: it belongs to a task that was begun before.
 pub(super) struct Pace {
     until_look: u32,
     interval: u32,
@@ -48,7 +48,8 @@ impl Pace {
         }
     }
 
-    /// One tick; whether it is time to look. If it is, and something `may_go_first`, it still is in the next.
+    /// One tick; whether it is time to look. If it is, and something `may_go_first`, it still is in
+    /// the next.
     #[inline]
     pub(super) fn tick(&mut self, may_go_first: impl FnOnce() -> bool) -> bool {
         self.ticks = self.ticks.saturating_add(1);

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// That of the calling thread. Threads that come one after the other have numbers one after the other.
+/// That of the calling thread. Threads that come one after the other have numbers one after the
+/// other.
 pub(super) fn producer() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {

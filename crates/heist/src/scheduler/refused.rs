@@ -65,7 +65,8 @@ impl Leftovers {
         self.lock().tasks.pop()
     }
 
-    /// Nobody comes any more: whoever closes it takes what is there, and who comes later keeps its task.
+    /// Nobody comes any more: whoever closes it takes what is there, and who comes later keeps its
+    /// task.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
     }

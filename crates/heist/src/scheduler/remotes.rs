@@ -1,5 +1,5 @@
-//! What others see of each worker: of base workers, which are there from the beginning, and of spare
-//! ones, which come when they are needed.
+//! What others see of each worker: of base workers, which are there from the beginning, and of
+//! spare ones, which come when they are needed.
 
 use super::idle::MAX_WORKERS;
 use super::jobs::{Inbox, Job};
@@ -47,7 +47,8 @@ pub(super) struct Remote {
     pub(super) pinned: PinnedInbox<Scheduler>,
     /// Jobs for this worker alone.
     pub(super) direct_jobs: Inbox,
-    /// Counts when it begins something in the middle of a job that has nothing to do with it, and when it is done with that.
+    /// Counts when it begins something in the middle of a job that has nothing to do with it, and
+    /// when it is done with that.
     pub(super) unrelated_seq: AtomicU32,
     /// Where it sleeps while it waits for a job.
     pub(super) waiter: Arc<Parker>,
@@ -65,8 +66,8 @@ pub(super) struct Own {
     pub(super) running: Running,
 }
 
-/// The task that a worker runs, or ran last: copies, as the task itself may be gone at any time. Two
-/// plain stores a poll, measured as nothing (`yield_many`), for reports that name who is stuck.
+/// The task that a worker runs, or ran last: copies, as the task itself may be gone at any time.
+/// Two plain stores a poll, measured as nothing (`yield_many`), for reports that name who is stuck.
 pub(super) struct Running {
     id: AtomicU64,
     spawned_at: AtomicPtr<Location<'static>>,

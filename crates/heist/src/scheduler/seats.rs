@@ -1,8 +1,8 @@
 //! Seats: the right to run. The protocol is told in `seats/README.md`.
 //!
 //! A runtime has as many seats as it was asked for workers, and a worker runs tasks only while it
-//! sits on one. It sleeps there, too: whoever wakes a seat wakes the worker that sits on it, or has a
-//! spare one called. So the idle protocol is about seats, not about workers or threads.
+//! sits on one. It also sleeps there: a thread that wakes a seat wakes its worker, or has a spare
+//! called. So the idle protocol is about seats, not about workers or threads.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -25,17 +25,17 @@ pub(super) struct Seat {
     barrier: Barrier,
 }
 
-/// Who sits on a seat, and what is asked of it. There is room for one number (L7).
+/// Which worker holds a seat, and what is asked of it. There is room for one number (L7).
 ///
 /// | bits | field |
 /// |---|---|
 /// | 0..32 | the number of the worker that sits here, or VACANT, CALLED, UNSTAFFED |
 /// | 32 | WANTED: sysmon asks for the seat; set and cleared with a worker's number only |
 /// | 33 | RECALLED: the home worker waits for it; only with the number of another worker |
-/// | 34 | GETTING_UP: who sits here sleeps, and would like to get up; only with a worker's number |
-/// | 35 | DOWN: the runtime goes down; never cleared |
-/// | 36 | AT_JOB: who sits here runs a job; who needs the seat for a task borrows it |
-/// | 37 | BORROWED: of the lender, which runs a job meanwhile; with CALLED, or with the number of another worker |
+/// | 34 | GETTING_UP: the worker sleeps, and wants to get up; only with a worker's number |
+/// | 35 | DOWN: the runtime shuts down; never cleared |
+/// | 36 | AT_JOB: the worker runs a job; the seat can be borrowed for a task |
+/// | 37 | BORROWED: from the lender, which runs a job; with CALLED or another worker's number |
 /// | 38..64 | the lender's number; 0 without BORROWED |
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
@@ -67,7 +67,7 @@ impl Word {
         self.0 & flag != 0
     }
 
-    /// Somebody else, of whom nothing is asked; that the runtime goes down stays.
+    /// The word of another worker, of which nothing is asked. DOWN stays.
     fn passed_to(self, who: u32) -> Word {
         Word(u64::from(who) | self.0 & DOWN)
     }
@@ -80,13 +80,13 @@ impl Word {
         Word(self.0 & !flags)
     }
 
-    /// Borrowed of whoever sits here.
+    /// Borrowed from the worker that holds it.
     fn lent(self) -> Word {
         let lending = u64::from(self.who()) << LENDER_SHIFT | BORROWED;
         self.passed_to(CALLED).with(lending)
     }
 
-    /// The worker that it is borrowed of.
+    /// The worker that it is borrowed from.
     fn lender(self) -> Option<u32> {
         self.has(BORROWED).then_some((self.0 >> LENDER_SHIFT) as u32)
     }
@@ -129,7 +129,7 @@ pub(super) enum Disturbance {
     None,
     /// The seat is not its own any more.
     Lost,
-    /// The runtime goes down.
+    /// The runtime shuts down.
     Down,
 }
 
@@ -141,13 +141,13 @@ pub(super) enum Left {
     Vacant,
     /// The home worker, which waited for it, has it; or the lender, which is at a job.
     Handed,
-    /// It stays with the worker: the runtime goes down.
+    /// It stays with the worker: the runtime shuts down.
     Kept,
     /// It was lost before.
     Lost,
 }
 
-/// For whom the seat of one who is at a job was taken.
+/// For which worker a seat was taken from a worker that is at a job.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Borrowed {
@@ -163,19 +163,20 @@ pub(super) enum Borrowed {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Back {
-    /// It sits there in its sleep. The seat must be woken, and the worker [`has_got_up`](Seat::has_got_up).
+    /// It holds the seat, which is parked: the seat must be woken, and the worker
+    /// [`has_got_up`](Seat::has_got_up).
     Asleep,
     /// It sits there.
     Busy,
-    /// Somebody else does.
+    /// Another worker holds it.
     Taken,
-    /// The runtime goes down.
+    /// The runtime shuts down.
     Down,
 }
 
 /// For the worker that sits here.
 impl Seat {
-    /// The home of this worker. Whoever sits there sleeps in `parker`.
+    /// The home of this worker. Its holder sleeps in `parker`.
     pub(super) fn new(home: usize, barrier: Barrier, parker: Arc<CachePadded<Parker>>) -> Self {
         let home = home as u32;
         Seat {
@@ -187,15 +188,15 @@ impl Seat {
         }
     }
 
-    /// Whether `worker` sits here and nobody asks anything of it. To be asked after it has stored its
-    /// next tick.
+    /// Whether `worker` holds this seat and nothing is asked of it. To be called after it has
+    /// stored its next tick.
     #[inline]
     pub(super) fn is_undisturbed(&self, worker: u32) -> bool {
         if !canary::SEAT_NO_LIGHT_BARRIER.sings() {
             self.barrier.light();
         }
-        // Relaxed: ordered after the tick by the barrier, which pairs with the heavy one in rob(). A
-        // worker that goes on has sat here before, and has seen all that it needs.
+        // Relaxed: ordered after the tick by the barrier, which pairs with the heavy one in rob().
+        // A worker that goes on has sat here before, and has seen all that it needs.
         self.word.load(Ordering::Relaxed) == u64::from(worker)
     }
 
@@ -207,7 +208,7 @@ impl Seat {
         self.word.load(Ordering::Relaxed) & !AT_JOB == u64::from(worker)
     }
 
-    /// Somebody asks something of `worker`: it answers, between two tasks.
+    /// Something is asked of `worker`: it answers, between two tasks.
     #[cold]
     pub(super) fn answer(&self, worker: u32) -> Disturbance {
         loop {
@@ -219,7 +220,8 @@ impl Seat {
                 return Disturbance::None;
             }
             if word.who() != worker {
-                // The home worker asks for it, by recall(). A spare has no more right to it than who sits there.
+                // The home worker asks for it, by recall(). A spare has no more right to it than
+                // the holder.
                 if worker == self.home || self.try_end_lending(word, worker) {
                     return Disturbance::Lost;
                 }
@@ -260,13 +262,15 @@ impl Seat {
         }
     }
 
-    /// If the seat is borrowed of `worker`, it is so no more: who sits there may keep it. `false`: it is not as it was.
+    /// If the seat is borrowed from `worker`, the borrower may keep it from now on. Returns `false`
+    /// if the word has changed.
     fn try_end_lending(&self, word: Word, worker: u32) -> bool {
         let is_lender = word.lender() == Some(worker) && !canary::SEAT_LENDER_GONE.sings();
         !is_lender || self.exchange(word, word.without(LENDING))
     }
 
-    /// To the home worker if it waits, or to the lender; else nobody has it. `None`: it is not as it was.
+    /// Passes the seat to the home worker if that waits, or to the lender; otherwise it is vacant.
+    /// Returns `None` if the word has changed.
     fn give_up(&self, word: Word) -> Option<Left> {
         let (new, left) = match (word.has(RECALLED), word.given_back()) {
             (true, _) => (word.passed_to(self.home), Left::Handed),
@@ -280,8 +284,8 @@ impl Seat {
         won.then_some(left)
     }
 
-    /// `worker` begins a job, and leaves nothing in its slot until it has [answered](Self::answer). `false` if it does
-    /// not sit here, or the runtime goes down.
+    /// `worker` begins a job, and leaves nothing in its slot until it has [answered](Self::answer).
+    /// Returns `false` if it does not hold this seat, or the runtime shuts down.
     pub(super) fn begin_job(&self, worker: u32) -> bool {
         loop {
             let word = self.load();
@@ -299,22 +303,23 @@ impl Seat {
         self.parker.park();
     }
 
-    /// The worker that sleeps here would like to get up by itself.
+    /// The worker that sleeps here wants to get up though nobody has woken it.
     pub(super) fn begin_to_get_up(&self) {
-        // Relaxed: ordered before the look at the counts by the barrier in idle.get_up(), as in come_back().
+        // Relaxed: ordered before the look at the counts by the barrier in idle.get_up(), as in
+        // come_back().
         self.word.fetch_or(GETTING_UP, Ordering::Relaxed);
     }
 
     /// It has been woken, or has got up, after it took the seat in its sleep.
     pub(super) fn has_got_up(&self) {
-        // Relaxed: it is a note to those that look for sleepers, of whom this is none any more.
+        // Relaxed: it tells threads that look for sleepers that this worker is none.
         self.word.fetch_and(!GETTING_UP, Ordering::Relaxed);
     }
 }
 
 /// For workers that have no seat.
 impl Seat {
-    /// `worker` would like to sit here, as it did before.
+    /// `worker` wants to have the seat that it held before.
     pub(super) fn come_back(&self, worker: u32) -> Back {
         loop {
             let word = self.load();
@@ -325,7 +330,8 @@ impl Seat {
             let (seated, back) = match word.who() {
                 VACANT => (seated.with(GETTING_UP), Back::Asleep),
                 CALLED | UNSTAFFED => (seated, Back::Busy),
-                // It was given the seat: only a home worker is. If it was borrowed, answer() is next.
+                // It was given the seat: only a home worker is. If it was borrowed, answer() is
+                // next.
                 who if who == worker => return Back::Busy,
                 _ => return Back::Taken,
             };
@@ -335,7 +341,8 @@ impl Seat {
         }
     }
 
-    /// The home worker asks whoever sits here for its seat (L6). `false`: nobody does any more.
+    /// The home worker asks the holder for its seat (L6). Returns `false` if there is none any
+    /// more.
     #[must_use = "nobody may sit here any more"]
     pub(super) fn recall(&self) -> bool {
         let word = self.load();
@@ -348,7 +355,7 @@ impl Seat {
         self.return_parker.park();
     }
 
-    /// A spare worker that was called sits down. `false`: it is too late.
+    /// A spare that was called takes the seat. Returns `false` if it is too late.
     #[must_use = "it may be too late"]
     pub(super) fn sit_down(&self, spare: u32) -> bool {
         loop {
@@ -357,7 +364,7 @@ impl Seat {
             if !matches!(word.who(), CALLED | UNSTAFFED) || word.has(DOWN) {
                 return false;
             }
-            // If that fails perhaps the lender has given up its right, and nobody else will come.
+            // If that fails, the lender may have given up its right, and no other worker will come.
             if self.exchange(word, word.passed_to(spare).with(word.0 & LENDING)) {
                 return true;
             }
@@ -379,8 +386,9 @@ impl Seat {
 
 /// For all others.
 impl Seat {
-    /// Wakes the worker that sleeps here, if need be by `interrupt`. `true` if there is none, and a spare must
-    /// be called. To be called by whoever has cleared the seat's bit.
+    /// Wakes the worker that sleeps here, if need be with `interrupt`. Returns `true` if there is
+    /// none, and a spare must be called. To be called by the thread that has cleared the seat's
+    /// bit.
     #[must_use = "a spare may have to be called"]
     pub(super) fn wake(&self, interrupt: impl FnOnce()) -> bool {
         loop {
@@ -395,23 +403,23 @@ impl Seat {
         }
     }
 
-    /// Whether who sits here has to get up though nothing was submitted.
+    /// Whether the worker has to get up though nothing was submitted.
     pub(super) fn is_getting_up(&self) -> bool {
         self.load().has(GETTING_UP) && !canary::SEAT_GETTING_UP_UNSEEN.sings()
     }
 
-    /// Whether the home worker waits for whoever sits here to leave.
+    /// Whether the home worker waits until the holder leaves.
     pub(super) fn is_recalled(&self) -> bool {
         self.load().has(RECALLED)
     }
 
-    /// Whether who sits here runs a job.
+    /// Whether the holder runs a job.
     pub(super) fn is_at_job(&self) -> bool {
         self.load().has(AT_JOB)
     }
 
-    /// Whether nobody here will look for tasks soon: who sits here runs a job, or the spare that was called has not come
-    /// yet, for want of a core perhaps.
+    /// Whether no worker will look for tasks here soon: the holder runs a job, or the spare that
+    /// was called has not come yet, perhaps for want of a core.
     #[inline]
     pub(super) fn ignores_tasks(&self) -> bool {
         // Relaxed: borrow() looks again.
@@ -419,8 +427,8 @@ impl Seat {
         word.has(AT_JOB) || word.who() == CALLED
     }
 
-    /// Takes the seat from who sits here and runs a job (F3): for the home worker if that waits for it, else for a spare,
-    /// which has to give it back.
+    /// Takes the seat from a worker that runs a job (F3): for the home worker if that waits for it,
+    /// otherwise for a spare, which has to give it back.
     pub(super) fn borrow(&self) -> Borrowed {
         loop {
             let word = self.load();
@@ -437,18 +445,18 @@ impl Seat {
         }
     }
 
-    /// The worker at a job of whom the seat is borrowed.
+    /// The worker at a job that the seat is borrowed from.
     pub(super) fn lender(&self) -> Option<usize> {
         self.load().lender().map(|lender| lender as usize)
     }
 
-    /// Sysmon has found the lender stuck in its job: who sits here in its place may keep the seat, and jobs are its
-    /// business, too.
+    /// Sysmon has found the lender stuck in its job: the borrower may keep the seat, and takes
+    /// jobs, too.
     pub(super) fn end_lending(&self, lender: usize) {
         while !self.try_end_lending(self.load(), lender as u32) {}
     }
 
-    /// Whether it is borrowed of one that runs a job.
+    /// Whether it is borrowed from a worker that runs a job.
     pub(super) fn is_borrowed(&self) -> bool {
         self.load().has(BORROWED)
     }
@@ -458,18 +466,19 @@ impl Seat {
         self.load().who() == self.home
     }
 
-    /// Who sits here, if anybody does.
+    /// The worker that holds this seat, if any does.
     pub(super) fn holder(&self) -> Option<usize> {
         let who = self.load().who();
         (!matches!(who, VACANT | CALLED | UNSTAFFED)).then_some(who as usize)
     }
 
-    /// Whether no spare was to be had for it.
+    /// Whether no spare could be found for it.
     pub(super) fn is_unstaffed(&self) -> bool {
         self.load().who() == UNSTAFFED
     }
 
-    /// Sysmon tries again to find a spare. If `true` the seat is vacant, and must be put to sleep.
+    /// Sysmon tries again to find a spare. If it returns `true`, the seat is vacant and must be put
+    /// to sleep.
     #[must_use = "the seat may have to be put to sleep"]
     pub(super) fn try_again(&self) -> bool {
         let word = self.load();
@@ -504,7 +513,7 @@ impl Seat {
         }
     }
 
-    /// The runtime goes down: who sits here or waits for the seat finds out.
+    /// The runtime shuts down: tells the worker that holds the seat or waits for it.
     pub(super) fn close(&self) {
         // Release: pairs with the Acquire in load(); that the runtime is down was stored before.
         self.word.fetch_or(DOWN, Ordering::Release);
@@ -513,7 +522,7 @@ impl Seat {
         }
     }
 
-    /// Whether who sits here is told that the runtime goes down.
+    /// Whether it has been told that the runtime shuts down.
     pub(super) fn is_closed(&self) -> bool {
         self.load().has(DOWN)
     }
@@ -524,7 +533,7 @@ impl Seat {
     }
 
     fn exchange(&self, old: Word, new: Word) -> bool {
-        // AcqRel: pairs with itself; who gets a seat sees what its last holder did.
+        // AcqRel: pairs with itself; a worker that gets a seat sees what its last holder did.
         self.word.compare_exchange(old.0, new.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }

@@ -92,9 +92,9 @@ pub(crate) struct Config {
     pub(crate) identity: Identity,
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) workers: usize,
-    /// Every so many ticks a worker looks at the inject queue first; found by itself if not set.
+    /// Interval in ticks after which a worker looks at the inject queue first; tuned if not set.
     pub(crate) tick_interval: Option<u32>,
-    /// After so many tasks a worker that `block_on` drives looks at the awaited future.
+    /// Number of tasks after which a worker that `block_on` drives polls the awaited future.
     pub(crate) ticks_per_look: u32,
     pub(crate) blocking: blocking::Config,
     /// How poll times are counted, if they are.
@@ -109,7 +109,7 @@ pub(crate) struct Config {
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
-    /// Drops a task that comes too late, as one that is in the runtime.
+    /// Drops a task that comes too late, as a thread of the runtime would.
     pub(crate) refuse: fn(&Scheduler, Runnable),
     /// Calls a closure that drops tasks, on a thread that runs tasks otherwise.
     pub(crate) outside_of_tasks: fn(&mut dyn FnMut()),
@@ -164,8 +164,8 @@ pub(crate) struct Shared {
     pub(super) late_spawns: SharedCounter,
     pub(super) waiting: Waiting,
     pub(super) leftovers: Leftovers,
-    /// How many there are who may leave tasks behind when the runtime goes down: workers, spares that run, and the
-    /// shutdown.
+    /// Number of threads that may leave tasks behind at shutdown: workers, spares that run, and the
+    /// shutdown itself.
     at_work: AtomicUsize,
     pub(crate) blocking: Blocking,
     /// Polls that were cut short in `block_on`, on threads that are no workers.
@@ -173,7 +173,8 @@ pub(crate) struct Shared {
     pub(crate) stalls: Stalls,
     pub(crate) companion: Companion,
     is_down: AtomicBool,
-    /// Who gets the next pinned task that is spawned outside of the workers; counts on and on.
+    /// Decides which worker gets the next pinned task that is spawned outside of the workers;
+    /// counts on.
     pub(super) next_worker: AtomicUsize,
     pub(super) config: Config,
 }
@@ -287,20 +288,20 @@ impl Scheduler {
 }
 
 impl Shared {
-    /// Somebody has sat down on this seat, and its reactor goes with it (L3).
+    /// A worker has taken this seat, and its reactor goes with it (L3).
     pub(super) fn reactor_taken(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
         self.config.reactors.iter().for_each(|reactors| reactors.seat_taken(seat, is_vacant));
     }
 
-    /// Somebody has left this seat, and puts it to sleep next.
+    /// A worker has left this seat, which is put to sleep next.
     pub(super) fn reactor_left(&self, seat: usize) {
         let is_vacant = || self.seats[seat].holder().is_none();
         self.config.reactors.iter().for_each(|reactors| reactors.seat_left(seat, is_vacant));
     }
 
-    /// Nobody sits on this seat any more, or who does has nothing to do: it sleeps. Returns a seat that
-    /// was woken because there is something to do after all.
+    /// No worker holds this seat any more, or its holder has nothing to do: puts it to sleep.
+    /// Returns a seat that was woken because there is something to do after all.
     pub(super) fn put_to_sleep(
         &self,
         seat: usize,
@@ -308,14 +309,15 @@ impl Shared {
         has_work: impl FnOnce() -> bool,
     ) -> Option<usize> {
         let woken = self.idle.sleep(seat, was_searching, || self.ring_bells(), has_work);
-        // If nobody sits there, somebody must look at its reactor.
+        // If no worker holds it, sysmon must watch its reactor.
         self.config.reactors.iter().for_each(|reactors| reactors.watch_if_vacant(seat));
         if let Some(seat) = woken {
             self.wake_seat(seat);
         }
         self.wake_owners(seat);
         if self.is_down() && !canary::IDLE_DOWN_UNSEEN.sings() {
-            // The shutdown may have taken this seat's bit, before it was counted, for that of another.
+            // The shutdown may have taken this seat's bit, before it was counted, for that of
+            // another.
             self.wake_all();
         }
         woken
@@ -367,15 +369,17 @@ impl Shared {
     pub(crate) fn close(&self) -> bool {
         // Release: pairs with the Acquire in is_down().
         let was_down = self.is_down.swap(true, Ordering::Release);
-        // First: jobs that have to be run all the same are there when workers end. What is dropped here may wait for a task.
+        // First: jobs that must run nevertheless are there when workers end. What is dropped here
+        // may wait for a task.
         self.jobs.close();
         let no_spares = self.spares.close();
         // A worker from whom the inject queue takes nothing more knows why.
         self.close_seats(no_spares);
-        // Who sleeps for a job has lent its seat to nobody from now on, and looks for what others would have done.
+        // From now on no worker has the seat of one that waits for a job, so that one does what
+        // others would have done.
         self.remotes.all().for_each(|remote| remote.waiter.unpark());
-        // (T9) Nothing of a task is dropped before its runtime takes nothing more: what is dropped may
-        // wait for anything, and gets an answer only from what is closed.
+        // (T9) Nothing of a task is dropped before its runtime takes nothing more: what is dropped
+        // may wait for anything, and gets an answer only from what is closed.
         self.leftovers.leave_all(&mut self.inject.close());
         self.waiting.close();
         self.alarm.wake();
@@ -385,7 +389,7 @@ impl Shared {
     }
 
     /// Cancels everything that is not running. What is dropped may wait for other tasks, which
-    /// somebody else cancels then (T9).
+    /// another thread cancels then (T9).
     pub(crate) fn cancel_all(&self, is_first: bool) {
         // This wakes what waits for them, which may be code of others.
         self.config.reactors.iter().for_each(|reactors| reactors.close());
@@ -396,22 +400,24 @@ impl Shared {
         }
     }
 
-    /// Spares come no more: one that ends because its seat is closed keeps that, and must not be called to another (L7).
+    /// No more spares come: one that ends because its seat is closed keeps that seat, and must not
+    /// be called to another (L7).
     fn close_seats(&self, _: NoSpares) {
         self.seats.iter().for_each(|seat| seat.close());
     }
 
-    /// Cancels what is in the workers' queues, after the seats were closed, and what was left elsewhere; a worker
-    /// that is stuck may never come to do it. What is pinned to one has to wait for it.
+    /// Cancels what is in the workers' queues, after the seats were closed, and what was left
+    /// elsewhere; a worker that is stuck may never come to do it. What is pinned to one has to wait
+    /// for it.
     pub(super) fn cancel_queued(&self) {
         self.gather_queued();
         while self.cancel_next() {}
     }
 
-    /// Leaves what is in the workers' queues to everybody who clears away.
+    /// Moves what is in the workers' queues to the leftovers.
     pub(super) fn gather_queued(&self) {
-        // What a worker has put into its slot without seeing that its seat is closed is visible behind
-        // this. If it cannot be had, the worker itself will see to it.
+        // What a worker has put into its slot without seeing that its seat is closed is visible
+        // behind this. If it cannot be had, the worker itself will see to it.
         let has_barrier = self.barrier.heavy();
         let mut gathered = TaskList::new();
         for remote in self.remotes.all() {
@@ -432,7 +438,8 @@ impl Shared {
         true
     }
 
-    /// After [`close`](Self::close): whether there are several things of others to be dropped or woken.
+    /// After [`close`](Self::close): whether there are several things of others to be dropped or
+    /// woken.
     pub(crate) fn has_several_to_drop(&self) -> bool {
         let reactors = self.config.reactors.as_ref();
         let has_waits = reactors.is_some_and(|reactors| reactors.is_anything_waited_for());
@@ -440,28 +447,28 @@ impl Shared {
         left + usize::from(has_waits) > 1
     }
 
-    /// How many tasks are left that nobody has begun to cancel.
+    /// Number of tasks that are left and that no thread has begun to cancel.
     pub(super) fn left_to_cancel(&self) -> usize {
         self.leftovers.len() + self.waiting.left()
     }
 
-    /// One of those who may leave tasks behind has ended. The last one drops what there is.
+    /// One of the threads that may leave tasks behind has ended. The last one drops what there is.
     pub(super) fn one_has_ended(&self) {
-        // AcqRel: pairs with itself, and with the Acquire in is_all_over(): the last one finds what all others
-        // have left.
+        // AcqRel: pairs with itself, and with the Acquire in is_all_over(): the last one finds what
+        // all others have left.
         if self.at_work.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.leftovers.close();
             self.cancel_queued_in_turn();
             self.spares.end();
         }
-        // Spares end all the time, and nobody waits for that until the runtime goes down. Whoever is the last sees that it does: the
-        // shutdown is one of those that end.
+        // Spares end all the time, and no thread waits for that before the shutdown. The last one
+        // sees that the runtime shuts down, because the shutdown itself is one of those that end.
         if self.is_down() {
             self.alarm.wake();
         }
     }
 
-    /// The same, by who may be at that already.
+    /// The same, by a thread that may be doing that already.
     pub(super) fn cancel_queued_in_turn(&self) {
         let mut cancel = || one_after_the_other(|| self.cancel_queued());
         (self.config.outside_of_tasks)(&mut cancel);

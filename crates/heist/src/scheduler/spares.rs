@@ -29,7 +29,7 @@ struct State {
     is_closed: bool,
     /// All that were at work have ended, and with them those at rest.
     is_over: bool,
-    /// So many will come though the runtime is down.
+    /// Number of closers that will come.
     late: usize,
 }
 
@@ -69,7 +69,8 @@ impl Spares {
         Some(taken)
     }
 
-    /// One to run though the runtime goes down; `None` if there are as many as there may be, or all others have ended.
+    /// A spare to run as a closer. Returns `None` if there are as many as there may be, or all
+    /// others have ended.
     pub(super) fn take_for_closer(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
         let mut state = self.lock();
         if state.is_over || !scheduler.one_more_has_begun() {
@@ -144,8 +145,8 @@ fn new_spare(scheduler: &Scheduler, number: usize) -> Worker {
 }
 
 impl Scheduler {
-    /// A spare worker for this seat, on the calling thread, until it has nothing to do there or has to
-    /// give the seat up.
+    /// A spare worker for this seat, on the calling thread, until it has nothing to do there or has
+    /// to give the seat up.
     pub(crate) fn run_spare(&self, seat: usize) {
         let Some((number, worker)) = self.spares.take(self) else {
             return self.not_staffed(seat, &NoSpare::SparesBusy(self.remotes.most_spares()));
@@ -169,7 +170,7 @@ impl Shared {
         self.record(|| EventKind::SpareShortage);
         worker::outside(|| log::no_spare(&self.shortage, why));
         self.seats[seat].not_staffed();
-        // What nobody comes for may be what one of those waits for that have given their seats away.
+        // A worker that has given its seat away may wait for what no spare comes for.
         self.remotes.active().for_each(|remote| remote.waiter.unpark());
         self.alarm.needed();
     }

@@ -1,6 +1,6 @@
-//! Sysmon: one thread that watches the workers' ticks, and takes the seat of who is stuck while work
-//! waits (L2). How a seat changes hands is told in `seats/README.md`; what sysmon thinks, in
-//! `sysmon/README.md`.
+//! Sysmon: one thread that watches the workers' ticks, and takes the seat of a worker that is stuck
+//! while work waits (L2). How a seat changes hands is told in `seats/README.md`; what sysmon
+//! thinks, in `sysmon/README.md`.
 
 mod alarm;
 mod report;
@@ -25,8 +25,8 @@ pub(super) const STUCK_AFTER: Duration = Duration::from_millis(10);
 /// The monitor of a runtime.
 pub(crate) struct Sysmon {
     pub(super) scheduler: Scheduler,
-    /// How long a worker may be in a poll, burning CPU, while something waits. `None`: nobody asks; then
-    /// sysmon is there for seats that no spare was to be had for, and else sleeps.
+    /// How long a worker may be in a poll, burning CPU, while something waits. `None`: stalls are
+    /// not watched; then sysmon only cares for seats that no spare could be found for.
     threshold: Option<Duration>,
     watches: Vec<Watch>,
     /// Time until the next look.
@@ -36,16 +36,17 @@ pub(crate) struct Sysmon {
 /// What a look at everything has found.
 #[derive(Default)]
 struct Looked {
-    /// Somebody has been in a poll since the last look, and it is too soon to say for how long. Who is at a job, and
-    /// may be for long, is none: looking at it every moment would take from the very core that it needs.
+    /// A worker has been in one poll since the last look, and it is too soon to call it stuck. A
+    /// worker at a job does not count: a job may last, and each look takes from the core that it
+    /// needs.
     is_anybody_suspect: bool,
-    /// Somebody has ended a poll since the last look, or begun one, or searches.
+    /// A worker has ended a poll since the last look, or begun one, or searches.
     does_anybody_move: bool,
-    /// Somebody is in a task.
+    /// A worker is in a task.
     is_anybody_in_task: bool,
     does_work_wait: bool,
-    /// Something that is no job in somebody's deque. Those are no reason to take the seat of who is at work on
-    /// them.
+    /// Something else than jobs in deques waits. Those are no reason to take the seat of a worker
+    /// that is at work on them.
     do_others_wait: bool,
 }
 
@@ -66,8 +67,8 @@ impl Sysmon {
         self.clear_away();
     }
 
-    /// Waits until the next look. A runtime that has done nothing for some looks is not looked at any
-    /// more: it costs nothing (I5).
+    /// Waits until the next look. A runtime that has done nothing for some looks is not looked at
+    /// any more: it costs nothing (I5).
     fn rest(&mut self) {
         let limit = self.next_report(Clock::now());
         let may_sleep = || self.is_quiet() && !self.scheduler.is_down();
@@ -75,8 +76,8 @@ impl Sysmon {
         if is_long_quiet && self.scheduler.alarm.sleep(limit, may_sleep) {
             // A worker that has just begun cannot be stuck yet, and may need this core.
             self.doze(RECHECK);
-            // It begins anew to count how long the runtime is quiet. Longer than the shortest pause:
-            // if this look finds that work waits, pace() has another follow soon.
+            // It begins anew to count how long the runtime is quiet. Longer than the shortest
+            // pause: if this look finds that work waits, pace() has another follow soon.
             self.pause = 2 * RECHECK;
         } else {
             self.doze(self.pause);
@@ -96,9 +97,9 @@ impl Sysmon {
             && (!has_reactors || shared.idle.are_all_idle())
     }
 
-    /// What comes to vacant seats meanwhile, or to those whose workers are at jobs, is brought in at once. The
-    /// workers are looked at when the time has come, however often that is: between two looks they must have had
-    /// the time to move.
+    /// Sleeps. Events for vacant seats, or for those whose workers are at jobs, are delivered at
+    /// once. The workers are not looked at before the time has come: between two looks they must
+    /// have had the time to move.
     fn doze(&self, pause: Duration) {
         let (since, shared) = (Clock::now(), &self.scheduler);
         let mut left = Some(pause);
@@ -121,8 +122,9 @@ impl Sysmon {
         reactors.for_each(|reactors| reactors.turn_neglected(RECHECK, is_left_alone));
     }
 
-    /// While something waits there are two looks in short succession: who has not moved between them is
-    /// stuck. Not while all are at jobs, and all that waits are other jobs of theirs: each look takes from the core that those need.
+    /// While something waits, two looks follow each other soon: a worker that has not moved between
+    /// them is stuck. Not while all are at jobs, and only other jobs of theirs wait: each look
+    /// takes from the core that those need.
     fn pace(&mut self, looked: &Looked) {
         let is_urgent = looked.do_others_wait || looked.is_anybody_in_task;
         self.pause = match (looked.does_work_wait, looked.is_anybody_suspect) {
@@ -143,7 +145,7 @@ impl Sysmon {
         if self.scheduler.has_tasks() && !self.scheduler.idle.is_any_idle() {
             self.scheduler.lend_a_seat();
         }
-        // Without work nobody is called: the seat is vacant again, and idle.
+        // Without work no spare is called: the seat is vacant again, and idle.
         if !looked.does_work_wait || !self.scheduler.idle.is_any_idle() {
             (0..self.scheduler.seats.len()).for_each(|seat| self.scheduler.try_to_staff(seat));
         }
@@ -185,7 +187,7 @@ impl Sysmon {
         shared.has_work_but_in_deques() || shared.seats.iter().any(|seat| seat.is_recalled())
     }
 
-    /// Who sits on the seat, if it has been in one poll since the last look.
+    /// The worker that holds the seat, if it has been in one poll since the last look.
     fn look_at(&mut self, seat: usize, now: Clock, looked: &mut Looked) -> Option<(usize, usize)> {
         let worker = self.scheduler.seats[seat].holder()?;
         let remote = &self.scheduler.remotes[worker];
@@ -197,8 +199,8 @@ impl Sysmon {
         is_stuck.then_some((seat, worker))
     }
 
-    /// Who has lent its seat for tasks is not seen on it. If it is stuck in its job nobody takes the other jobs, in its place
-    /// or from its deque (J5).
+    /// A worker that has lent its seat for tasks is not seen on it. If it is stuck in its job, no
+    /// worker takes its other jobs (J5).
     fn look_at_lender(&mut self, seat: usize, now: Clock, threshold: Duration) {
         let shared = &self.scheduler;
         let Some(worker) = shared.seats[seat].lender() else { return };
@@ -211,7 +213,7 @@ impl Sysmon {
             if is_over || activity == Activity::Blocked {
                 let report = report::new(shared, seat, worker, activity);
                 shared.seats[seat].end_lending(worker);
-                // Somebody else sits there already.
+                // Another worker holds it already.
                 watch.report.get_or_insert(report).lost_seat = true;
             }
         }
@@ -249,12 +251,12 @@ impl Sysmon {
             return;
         }
         if has_task && (is_blocked || is_over) {
-            // Nobody is woken for it, and it waits behind the poll.
+            // No worker is woken for it, and it waits behind the poll.
             shared.rescue_slot(worker);
         }
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
-        // An idle seat is enough, but for the home worker, who waits for this one: the idle protocol
-        // sees to it that it is woken.
+        // An idle seat is enough, because the idle protocol wakes it; but not for a home worker
+        // that waits for this one.
         let is_wanted = shared.config.staffing.lends_seats()
             && (is_recalled || !shared.idle.is_any_idle())
             && (is_blocked || is_over && does_nobody_take());
@@ -271,8 +273,8 @@ impl Sysmon {
 }
 
 impl Scheduler {
-    /// Takes the seat from a worker that has been in one poll since it had this tick, if it still is;
-    /// whether it was.
+    /// Takes the seat from a worker that has been in one poll since it had this tick, if it still
+    /// is; whether it was.
     pub(super) fn rob_seat(&self, seat: usize, worker: usize, tick: u32) -> bool {
         let own = &self.remotes[worker].own;
         match self.seats[seat].rob(worker as u32, || own.is_stuck_since(tick)) {
@@ -280,7 +282,8 @@ impl Scheduler {
                 self.reactor_left(seat);
                 self.put_to_sleep(seat, false, || self.has_work());
             }
-            // It has it already, or was at a job all the while; then what waits needs somebody else.
+            // It has it already, or was at a job all the while; then what waits needs somebody
+            // else.
             Left::Handed if self.has_tasks() => self.lend_a_seat(),
             Left::Handed => {}
             Left::Kept | Left::Lost => return false,

@@ -17,8 +17,8 @@ impl Shared {
 
     /// The same, by the worker on this seat.
     ///
-    /// If nobody is free, the seat only saves a look at the others: lend_a_seat() does something only if
-    /// all seats leave their tasks, so one that does not settles it. A worker's own seat is in its
+    /// If no worker is free, the seat saves a look at the others: lend_a_seat() does something only
+    /// if all seats ignore tasks, so one that does not settles it. A worker's own seat is in its
     /// cache.
     #[inline]
     pub(super) fn notify_from(&self, seat: usize) {
@@ -40,7 +40,7 @@ impl Shared {
         }
     }
 
-    /// Like [`notify`](Self::notify), for a job: nobody borrows a seat for it.
+    /// Like [`notify`](Self::notify), for a job: no seat is borrowed for it.
     pub(super) fn notify_of_job(&self) {
         if let Some(seat) = self.idle.submitted() {
             self.wake_seat(seat);
@@ -54,22 +54,24 @@ impl Shared {
             && self.remotes.all().filter(|remote| remote.jobs.ring()).count() > 0
     }
 
-    /// Somebody searches. Those at jobs, when they push the next, look for that and lay out what they have.
+    /// A worker searches. Those at jobs see that when they push the next job, and make theirs
+    /// public.
     pub(super) fn nudge(&self) {
         if self.idle.is_nudge_needed() {
             self.remotes.all().for_each(|remote| remote.jobs.nudge());
         }
     }
 
-    /// A job was pushed to a deque, and somebody may be free.
+    /// A job was pushed to a deque, and a worker may be free.
     pub(super) fn wake_for_job(&self) {
         if let Some(seat) = self.idle.wake_one() {
             self.wake_seat(seat);
         }
     }
 
-    /// A task has come, and nobody is free. If all are at jobs, which may last, a spare worker borrows the seat of one
-    /// of them (F3). Else somebody will have done with a task soon. What is missed here sysmon finds later.
+    /// A task has come, and no worker is free. If all are at jobs, which may last, a spare borrows
+    /// the seat of one of them (F3). Otherwise a worker will have done with its task soon. Sysmon
+    /// finds what is missed here.
     #[cold]
     pub(super) fn lend_a_seat(&self) {
         if !self.seats.iter().all(|seat| seat.ignores_tasks()) {
@@ -84,16 +86,17 @@ impl Shared {
         }
     }
 
-    /// Whether tasks wait while all are at jobs: [`lend_a_seat`](Self::lend_a_seat) has found nobody, or something was missed.
+    /// Whether tasks wait while all are at jobs: [`lend_a_seat`](Self::lend_a_seat) has found no
+    /// spare, or something was missed.
     pub(super) fn needs_borrower(&self) -> bool {
         self.has_tasks() && self.seats.iter().all(|seat| seat.ignores_tasks())
     }
 
-    /// A spare worker has given back a seat that it had borrowed, and does not search any more: what came meanwhile
-    /// was left to it.
+    /// A spare has given back a seat that it had borrowed, and no longer searches. What came
+    /// meanwhile was left to it, so the queues are looked at again.
     ///
-    /// If the barrier is not to be had that is sysmon's business, which then does not sleep: who would be called here would find
-    /// nothing, as a rule, and come to this place again, and so on.
+    /// If the barrier fails, sysmon does that, and does not sleep then. A spare that was called
+    /// here would mostly find nothing and come to this place again.
     pub(super) fn recheck_tasks(&self) {
         let has_barrier = self.idle.catch_up();
         if self.has_tasks() && !canary::SEAT_RETURN_UNCHECKED.sings() {
@@ -103,7 +106,7 @@ impl Shared {
         }
     }
 
-    /// Calls a spare worker for a seat that nobody sits on.
+    /// Calls a spare for a seat that no worker holds.
     fn staff(&self, seat: usize) {
         match self.call_spare(seat) {
             Ok(()) => {}
@@ -116,9 +119,9 @@ impl Shared {
         }
     }
 
-    /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one. A spare may
-    /// take its time, or not come at all; so meanwhile another seat is woken as well, if one is idle
-    /// (L1).
+    /// Wakes a seat whose bit was cleared: the worker that sleeps there, or a spare one. A spare
+    /// may take its time, or not come at all; so meanwhile another seat is woken as well, if one is
+    /// idle (L1).
     pub(super) fn wake_seat(&self, seat: usize) {
         let mut next = Some(seat);
         while let Some(seat) = next.take() {
@@ -132,7 +135,7 @@ impl Shared {
         self.alarm.seat_woken();
     }
 
-    /// Who sleeps on this seat sleeps in its reactor.
+    /// A worker that sleeps on this seat sleeps in its reactor.
     fn interrupt(&self, seat: usize) {
         self.config.reactors.iter().for_each(|reactors| reactors[seat].interrupt());
     }

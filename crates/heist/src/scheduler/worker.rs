@@ -11,8 +11,8 @@
 //! | jobs | the deque and the memory of jobs, when it is a job's turn | `jobs.rs` |
 //!
 //! What other threads see of a worker (slot, tick, inboxes, the thieves' ends of its queues) is its
-//! [`Remote`]. `park.rs` puts a worker to sleep, `poll.rs` polls a task and records that, `drive.rs`
-//! runs a worker that has no thread of its own.
+//! [`Remote`]. `park.rs` puts a worker to sleep, `poll.rs` polls a task and records that,
+//! `drive.rs` runs a worker that has no thread of its own.
 
 mod count_cache;
 mod drive;
@@ -304,8 +304,8 @@ impl Worker {
         self.queues.pin(&self.me, task);
     }
 
-    /// A task was put into the slot, and the worker was disturbed. If it has lost its seat, or is at
-    /// a job, the slot may not be looked at for long (L1). If the runtime shuts down, the task
+    /// A task was put into the slot, and the worker was disturbed. If it has lost its seat, or is
+    /// at a job, the slot may not be looked at for long (L1). If the runtime shuts down, the task
     /// stays: sysmon cancels it, or this worker after its poll, but not in the middle of the poll,
     /// where a lock may be held that the task needs when it is dropped (T6).
     #[cold]

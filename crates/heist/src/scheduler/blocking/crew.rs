@@ -107,8 +107,8 @@ impl<W: Work> Crew<W> {
         answer
     }
 
-    /// Takes no more, and drops what no thread has taken, but what is mandatory: that is run, by the
-    /// threads there are. Here only if there are none.
+    /// Takes no more, and drops what no thread has taken, but what is mandatory: that is run, by
+    /// the threads there are. Here only if there are none.
     pub(super) fn close(&self) {
         let left = self.0.close(W::is_mandatory);
         drop((left.cancelled, left.spares));

@@ -41,7 +41,8 @@ struct State {
     /// Threads that there are: from the decision to start one until it has ended.
     threads: usize,
     /// Threads that sleep and that nobody has woken; the last one is woken first, so that those
-    /// that are not needed sleep on and end. For a spare it is the last on the caller's core, if there is one.
+    /// that are not needed sleep on and end. For a spare it is the last on the caller's core, if
+    /// there is one.
     idle: Vec<Sleeper>,
     /// The one thread that was woken or started for what is in the queue and has not looked yet.
     coming: Option<Number>,
@@ -171,7 +172,8 @@ impl<T> Roster<T> {
         is_callable
     }
 
-    /// Finds a thread for a spare that is called from `core`, or gives it back if there is none to be had now.
+    /// Finds a thread for a spare that is called from `core`, or gives it back if there is none to
+    /// be had now.
     pub(super) fn call(&self, spare: Spare, core: Core) -> Result<Summon, Spare> {
         let mut state = self.lock();
         if state.is_closed {
@@ -209,8 +211,8 @@ impl<T> Roster<T> {
     }
 
     /// The next closure, without the lock if there is one in the queue; sleeps while there is
-    /// nothing, where `core` says. `None`: the thread must end, because it was not needed for long or because
-    /// the runtime goes down.
+    /// nothing, where `core` says. `None`: the thread must end, because it was not needed for long
+    /// or because the runtime goes down.
     pub(super) fn next(&self, me: &Sleeper, core: impl Fn() -> Core) -> Option<(Job<T>, Summon)> {
         if let Some((item, has_more)) = self.queue.pop() {
             let summon = if has_more { self.summon() } else { Summon::Nobody };

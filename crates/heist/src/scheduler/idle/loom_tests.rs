@@ -145,8 +145,8 @@ fn loom_i1_a_shutdown_reaches_everybody() {
     });
 }
 
-/// Worker 1 sleeps. The runtime goes down while seat 0, on which nobody sits any more, is put to sleep:
-/// its bit may be taken for that of worker 1.
+/// Worker 1 sleeps. The runtime goes down while seat 0, on which nobody sits any more, is put to
+/// sleep: its bit may be taken for that of worker 1.
 fn a_shutdown_beside_a_seat_put_to_sleep() {
     let scene = Scene::new(2);
     let is_down = || scene.is_down.load(Ordering::Acquire);
@@ -251,8 +251,8 @@ fn loom_w8_no_wake_up_of_a_pinned_task_is_lost() {
     loom::model(one_pinned);
 }
 
-/// W8: worker 1 sleeps. A wake-up for something else, on its way, may take the bit of worker 0, which is
-/// going to sleep; then it is worker 0 that must see to worker 1.
+/// W8: worker 1 sleeps. A wake-up for something else, on its way, may take the bit of worker 0,
+/// which is going to sleep; then it is worker 0 that must see to worker 1.
 fn a_wake_up_beside() {
     let pinned = Pinned::new(2);
     pinned.fall_asleep(1, false);
@@ -346,8 +346,8 @@ fn loom_i1_a_bell_is_heard() {
     loom::model(one_job);
 }
 
-/// A worker goes to sleep while its bell, which rings, is silenced; and the job after whose push that is done
-/// goes to somebody else. The next one must find the worker.
+/// A worker goes to sleep while its bell, which rings, is silenced; and the job after whose push
+/// that is done goes to somebody else. The next one must find the worker.
 fn two_jobs_and_a_passer_by() {
     let den = Den::new(true);
     let robber = thread::spawn(move || den.rob());

@@ -1,5 +1,5 @@
-//! A worker's inbox for pinned tasks in every interleaving that loom can find (T6, W8): the model's main thread is the
-//! worker.
+//! A worker's inbox for pinned tasks in every interleaving that loom can find (T6, W8): the model's
+//! main thread is the worker.
 
 use super::PinnedInbox;
 use crate::canary;

@@ -204,7 +204,8 @@ fn lent() -> &'static Scene {
     scene
 }
 
-/// L6: the home worker comes back while the spare steps, and then has nothing to do: it gets its seat.
+/// L6: the home worker comes back while the spare steps, and then has nothing to do: it gets its
+/// seat.
 #[test]
 fn loom_l6_the_home_worker_beside_its_spare() {
     loom::model(|| {
@@ -349,7 +350,8 @@ fn loom_canary_close_silent() {
     canary::SEAT_CLOSE_SILENT.model(down_beside_the_home_worker);
 }
 
-/// A worker sleeps in its reactor. An event there gets it up by itself; beside that a task is submitted.
+/// A worker sleeps in its reactor. An event there gets it up by itself; beside that a task is
+/// submitted.
 fn an_event_in_its_sleep() {
     let scene = Scene::new();
     let submitter = thread::spawn(move || scene.submit());
@@ -374,7 +376,8 @@ fn loom_i1_an_event_beside_a_submit() {
     loom::model(an_event_in_its_sleep);
 }
 
-/// F3: tasks come while the home worker is at a job that does not end: a spare runs them, also what comes while it leaves.
+/// F3: tasks come while the home worker is at a job that does not end: a spare runs them, also what
+/// comes while it leaves.
 fn tasks_beside_a_job() {
     let scene = Scene::new();
     assert!(scene.seat.begin_job(HOME));
@@ -397,7 +400,8 @@ fn loom_canary_return_unchecked() {
     canary::SEAT_RETURN_UNCHECKED.model(tasks_beside_a_job);
 }
 
-/// L6, L7: a job ends while its worker's seat is borrowed: the worker gets it back, and never are there two.
+/// L6, L7: a job ends while its worker's seat is borrowed: the worker gets it back, and never are
+/// there two.
 fn the_end_of_a_job_beside_a_borrower() {
     let scene = Scene::new();
     assert!(scene.seat.begin_job(HOME));
@@ -453,8 +457,8 @@ fn loom_canary_lender_gone() {
     canary::SEAT_LENDER_GONE.model(a_lender_that_ends);
 }
 
-/// F3, L5: a lender gives its seat away, as it waits for the task, while the spare that was called sits down: that one is not
-/// too late.
+/// F3, L5: a lender gives its seat away, as it waits for the task, while the spare that was called
+/// sits down: that one is not too late.
 #[test]
 fn loom_l5_a_lender_steps_aside_beside_a_call() {
     loom::model(|| {
@@ -482,8 +486,8 @@ fn loom_l5_a_lender_steps_aside_beside_a_call_in_vain() {
     });
 }
 
-/// F3, L6: a task comes while the home worker asks for the seat of a spare that is at a job: it gets the seat, or another spare
-/// comes.
+/// F3, L6: a task comes while the home worker asks for the seat of a spare that is at a job: it
+/// gets the seat, or another spare comes.
 #[test]
 fn loom_l6_a_task_beside_a_recall() {
     loom::model(|| {

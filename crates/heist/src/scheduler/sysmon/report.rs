@@ -47,8 +47,8 @@ impl Sysmon {
         }
     }
 
-    /// Polls that keep others waiting, or have cost their workers their seats, are reported when they
-    /// have lasted long enough.
+    /// Polls that keep others waiting, or have cost their workers their seats, are reported when
+    /// they have lasted long enough.
     pub(super) fn report_stalls(&mut self, now: Clock, threshold: Duration) {
         for (worker, watch) in self.watches.iter_mut().enumerate() {
             let duration = watch.duration(now);

@@ -24,7 +24,8 @@ impl Calls {
     }
 }
 
-/// Worker 0 is back from a job, in the middle of which `f` was called, and a spare sits on its seat.
+/// Worker 0 is back from a job, in the middle of which `f` was called, and a spare sits on its
+/// seat.
 fn stage_of_lender(f: impl FnOnce() + Send + 'static) -> Rc<Stage> {
     const SPARE: usize = 1;
     let stage = Stage::with_spares(1, 1, Some(u32::MAX), 7);

@@ -1,4 +1,5 @@
-//! Who runs what, in which order and in what portions, step by step (W1–W4, W6, I2, L4, L5, F3, Q5).
+//! Who runs what, in which order and in what portions, step by step (W1–W4, W6, I2, L4, L5, F3,
+//! Q5).
 
 use super::*;
 use crate::env::StoppedClock;
@@ -74,7 +75,8 @@ fn w1_l4_a_look_comes_first_and_in_time() {
     }
 }
 
-/// L4: with an interval that is found by itself too, and tasks that never end, in the ring, the slot or both.
+/// L4: with an interval that is found by itself too, and tasks that never end, in the ring, the
+/// slot or both.
 #[test]
 fn l4_at_least_every_127_ticks() {
     fn chain() -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -178,8 +180,8 @@ fn w3_the_slot_holds_what_was_woken_last() {
     assert_eq!(log.tasks(), [3, 0, 1, 2]);
 }
 
-/// W3, F2: a worker that takes some of many goes on with what the first has spawned, before it takes more: else the first would be
-/// the last to be done.
+/// W3, F2: a worker that takes some of many goes on with what the first has spawned, before it
+/// takes more: else the first would be the last to be done.
 #[test]
 fn f2_what_was_begun_is_not_behind_what_comes_from_outside() {
     let (stage, log) = (Stage::new(2, None, 7), Log::default());
@@ -238,8 +240,8 @@ fn w4_a_share_fits_the_ring() {
     }
 }
 
-/// Q5, Q8: the newer half of a full ring and the new one go to the inject queue, in order; nothing is
-/// lost.
+/// Q5, Q8: the newer half of a full ring and the new one go to the inject queue, in order; nothing
+/// is lost.
 #[test]
 fn q5_an_overflow_keeps_its_order() {
     let (stage, log) = (stage_without_looks(1), Log::default());
@@ -361,7 +363,8 @@ fn w6_rings_come_before_slots() {
     }
 }
 
-/// W6, Q1: a search takes what has come to the inject queue meanwhile: one task, and leaves the rest.
+/// W6, Q1: a search takes what has come to the inject queue meanwhile: one task, and leaves the
+/// rest.
 #[test]
 fn w6_a_search_takes_one_injected_task() {
     let (stage, log) = (stage_without_looks(2), Log::default());
@@ -415,7 +418,8 @@ fn i2_the_last_searcher_wakes_another() {
     assert_eq!(*seen.lock().unwrap(), [1, 1, 0]);
 }
 
-/// W1: who runs the jobs of another, one after the other, comes to one from outside before the next of those.
+/// W1: who runs the jobs of another, one after the other, comes to one from outside before the next
+/// of those.
 #[test]
 fn w1_a_job_from_outside_ends_a_run_of_stolen_ones() {
     let (stage, log) = (stage_without_looks(2), Log::default());
@@ -440,13 +444,15 @@ fn w1_a_job_from_outside_ends_a_run_of_stolen_ones() {
     assert_eq!(log.take(), [0, 10, 1, 2, 3].map(|number| (1, number)));
 }
 
-/// The longest time, in ticks, for which only the others had a turn though there were some of this kind.
+/// The longest time, in ticks, for which only the others had a turn though there were some of this
+/// kind.
 fn longest_wait(ran: &[u32], kind: u32) -> usize {
     let last = ran.iter().rposition(|number| *number == kind).unwrap();
     ran[..last].split(|number| *number == kind).map(<[u32]>::len).max().unwrap()
 }
 
-/// F3: while both wait, tasks and jobs each get one of 61 ticks at least; also if the jobs are those of another, who is stuck.
+/// F3: while both wait, tasks and jobs each get one of 61 ticks at least; also if the jobs are
+/// those of another, who is stuck.
 #[test]
 fn f3_tasks_and_jobs_take_turns() {
     const TASK: u32 = 0;
@@ -471,7 +477,8 @@ fn f3_tasks_and_jobs_take_turns() {
         }
     }
 
-    // Whose the tasks are. The jobs are those of worker 0, which is in a poll all the while if it has nothing else.
+    // Whose the tasks are. The jobs are those of worker 0, which is in a poll all the while if it
+    // has nothing else.
     for owner in [0, 1] {
         let (stage, log) = (Stage::new(5, None, 7), Log::default());
         let (tasks, jobs) = (log.clone(), log.clone());
@@ -493,7 +500,8 @@ fn f3_tasks_and_jobs_take_turns() {
     }
 }
 
-/// L5: while the runtime goes down, and drops what will not be run, which may wait for a task, a spare can still be had for that.
+/// L5: while the runtime goes down, and drops what will not be run, which may wait for a task, a
+/// spare can still be had for that.
 #[test]
 fn l5_a_spare_comes_while_jobs_are_refused() {
     use crate::scheduler::jobs::{Header, Job, VTable};
@@ -546,7 +554,8 @@ fn w1_what_comes_before_jobs_ends_a_pause_of_thieves() {
     });
 }
 
-/// In a run of stolen jobs nobody waits until it may steal again: there is something else to do before.
+/// In a run of stolen jobs nobody waits until it may steal again: there is something else to do
+/// before.
 #[test]
 fn a_run_ends_where_its_thief_has_to_hold_back() {
     let (clock, stage) = (StoppedClock::stop(), Stage::new(2, None, 7));

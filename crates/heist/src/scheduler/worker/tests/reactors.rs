@@ -1,4 +1,5 @@
-//! Workers with threads and reactors, and somebody beside them who does one thing at the worst moment.
+//! Workers with threads and reactors, and somebody beside them who does one thing at the worst
+//! moment.
 
 use super::*;
 use crate::reactor::io::{Evented, Interest};
@@ -61,8 +62,8 @@ impl Drop for Crew {
     }
 }
 
-/// I1: somebody looks at a reactor in which a worker is about to sleep, and hears the bell that is rung for
-/// that one.
+/// I1: somebody looks at a reactor in which a worker is about to sleep, and hears the bell that is
+/// rung for that one.
 #[test]
 fn i1_a_wake_up_beside_a_look_at_the_reactor() {
     let crew = Crew::new(1);
