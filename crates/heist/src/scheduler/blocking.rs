@@ -112,7 +112,7 @@ impl Blocking {
         let this = thread::current().id();
         let mut handles = self.handles();
         let is_this = |handle: &JoinHandle<()>| handle.thread().id() == this;
-        // Who shuts the runtime down may wait for it already.
+        // The thread that shuts the runtime down may wait for it already.
         let Some(index) = handles.running.iter().position(is_this) else { return };
         let own = handles.running.swap_remove(index);
         let before = handles.ended.replace(own);

@@ -42,7 +42,7 @@ pub(super) struct Remote {
     /// and below does not take them away.
     pub(super) own: CachePadded<Own>,
     pub(super) counters: Arc<WorkerCounters>,
-    /// Who writes down what it does, if anybody does.
+    /// The record of what it does, if there is one.
     pub(super) scribe: Option<Arc<Scribe>>,
     pub(super) pinned: PinnedInbox<Scheduler>,
     /// Jobs for this worker alone.
@@ -133,7 +133,7 @@ impl Own {
 pub(super) struct Remotes {
     base: Box<[CachePadded<Remote>]>,
     spares: Box<[OnceLock<Box<Remote>>]>,
-    /// So many of the spares, from the first on, may have something in their queues.
+    /// Number of spares, from the first on, that may have something in their queues.
     active_spares: AtomicUsize,
     barrier: Barrier,
 }

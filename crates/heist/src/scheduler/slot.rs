@@ -20,7 +20,7 @@ const ROBBED: u32 = 3;
 pub(super) struct Slot {
     /// The task; null if there is none. Written by the owner only.
     task: AtomicPtr<()>,
-    /// Who gets the task if both want it. The table is in the README.
+    /// Which side gets the task if both want it. The table is in the README.
     robbery: AtomicU32,
     barrier: Barrier,
 }

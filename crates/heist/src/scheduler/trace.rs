@@ -42,7 +42,7 @@ impl Shared {
         self.record(|| EventKind::Wake { task: id(task) });
     }
 
-    /// Who sits on this seat is woken, if anybody does.
+    /// The worker that holds this seat is woken, if any does.
     pub(super) fn record_wake_up(&self, seat: usize) {
         if let Some(recorder) = self.recorder() {
             if let Some(worker) = self.seats[seat].holder() {

@@ -64,7 +64,7 @@ pub(crate) struct Worker {
     pub(super) jobs: Jobs,
 }
 
-/// Who a worker is and where it sits. Its parts get this with each call.
+/// A worker's identity and its seat. Its parts get this with each call.
 pub(super) struct Me {
     pub(super) scheduler: Scheduler,
     /// The scheduler of the tasks that are pinned to this worker.

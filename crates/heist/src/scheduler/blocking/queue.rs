@@ -1,8 +1,9 @@
 //! What waits for a blocking thread: closures, in the order in which each thread spawned them.
 //!
-//! Who spawns puts them into the inbox of its thread; who runs them takes them one by one from the
-//! front. When the front is empty it changes places with an inbox, as a whole: so the two sides
-//! meet once for many closures, and yet every closure can be taken by every thread at any time.
+//! A thread that spawns puts them into its inbox; a thread that runs them takes them one by one
+//! from the front. When the front is empty it changes places with an inbox, as a whole: so the two
+//! sides meet once for many closures, and yet every closure can be taken by every thread at any
+//! time.
 
 use crate::canary;
 use crossbeam_utils::CachePadded;

@@ -1,4 +1,4 @@
-//! Who is there: the blocking threads, those of them that sleep, and who comes for what waits.
+//! The blocking threads, those of them that sleep, and those that come for what waits.
 //!
 //! The accounting is behind one lock, which is held for a few instructions and never while code of
 //! others runs. It is taken when threads come, sleep or end; a thread that goes from one closure to
@@ -179,7 +179,8 @@ impl<T> Roster<T> {
         if state.is_closed {
             return Err(spare);
         }
-        // Fewer can be called for the queue afterwards. Who reads that there are some asks again.
+        // Fewer can be called for the queue afterwards. A thread that reads that there are some
+        // asks again.
         state.hand(spare, core).or_else(|spare| state.start_for(spare, &self.limits))
     }
 
@@ -329,7 +330,8 @@ impl<T> Roster<T> {
         }
         let spares = state.calls.drain(..).map(|(_, spare)| spare).collect();
         let cancelled = self.queue.close(free, is_mandatory);
-        // Who spawned them has not come to calling a thread, and nobody would wait for that one.
+        // The threads that spawned them have not come to calling a thread, and no thread would wait
+        // for that one.
         let deserted = state.threads == 0 && !canary::BLOCKING_CLOSE_DESERTS.sings();
         let mandatory = if deserted { self.queue.take_all() } else { VecDeque::new() };
         Left { cancelled, mandatory, spares }

@@ -28,7 +28,7 @@ struct Scene {
     /// The seat's, and what stands for its reactor, in which one can sleep.
     parker: Arc<CachePadded<Parker>>,
     reactor: Parker,
-    /// Who runs tasks.
+    /// Number of workers that run tasks.
     inside: AtomicUsize,
 }
 
@@ -74,7 +74,7 @@ impl Scene {
         self.tasks.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes all that there is. Who holds the seat does.
+    /// Takes everything. To be called by the worker that holds the seat.
     fn take(&self) {
         assert_eq!(self.inside.fetch_add(1, Ordering::Relaxed), 0, "a seat has one holder");
         self.tasks.swap(0, Ordering::Relaxed);
@@ -337,7 +337,7 @@ fn loom_canary_hand_over_silent() {
     canary::SEAT_HAND_OVER_SILENT.model(a_stuck_spare);
 }
 
-/// Who comes back to a seat in its sleep is not among those that sleepers are looked for.
+/// A worker that comes back to a parked seat is not found among the sleepers.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn loom_canary_rising_unseen() {

@@ -1,4 +1,4 @@
-//! Who is told about stalls, and what.
+//! What is reported about stalls, and when.
 
 use super::Sysmon;
 use crate::env::{Activity, Clock};

@@ -1,4 +1,4 @@
-//! Who runs what, in which order and in what portions, step by step (W1–W4, W6, I2, L4, L5, F3,
+//! What workers run, in which order and in what portions, step by step (W1–W4, W6, I2, L4, L5, F3,
 //! Q5).
 
 use super::*;

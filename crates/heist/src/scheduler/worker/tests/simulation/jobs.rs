@@ -1,8 +1,8 @@
 //! Jobs in the simulation: joins, scopes, jobs that nobody waits for, and seats that are borrowed
 //! of those who run them (J1, F3, L7).
 //!
-//! Who joins in the middle of a step never has to wait: what another has stolen meanwhile, in a
-//! step inside of this one, has come to its end with that step.
+//! A worker that joins in the middle of a step never has to wait: what another has stolen
+//! meanwhile, in a step inside of this one, has come to its end with that step.
 
 use super::*;
 use crate::runtime::Handle;
