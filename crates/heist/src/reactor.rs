@@ -201,14 +201,16 @@ impl Reactors {
         }
     }
 
-    /// Closes all reactors at shutdown: wakes all waiting tasks, and refuses new ones.
-    pub(crate) fn close(&self) {
+    /// Closes all reactors at shutdown: new tasks are refused. Returns the wakers of all that wait,
+    /// which the caller wakes.
+    #[must_use]
+    pub(crate) fn close(&self) -> Vec<Waker> {
+        let mut wakers = Vec::new();
         for reactor in &self.reactors {
-            let mut wakers = Vec::new();
             reactor.sources.close(&mut wakers);
             reactor.timers.close(&mut wakers);
-            wakers.into_iter().for_each(wake);
         }
+        wakers
     }
 }
 

@@ -31,6 +31,15 @@
 //! polled are dropped when the poll returns. Closures of [`spawn_blocking`] that are running are
 //! waited for. [`Runtime::shutdown_timeout`] limits how long that takes, and
 //! [`Runtime::shutdown_background`] does not wait at all.
+//!
+//! A destructor that runs during the shutdown may wait for the runtime. What it spawns is
+//! cancelled, its timers and sockets fail, and other tasks, closures and jobs are dropped
+//! meanwhile. It must not wait for
+//!
+//! - a pinned task or a task of a [`LocalSet`](crate::task::LocalSet) that its own thread has yet to
+//!   drop, because no other thread may drop it;
+//! - what it spawns on a runtime that has ended, if it runs inside more than 16 destructors that do
+//!   the same. Without waiting, destructors may spawn to any depth.
 
 mod block_in_place;
 mod block_on;
@@ -340,9 +349,12 @@ impl Runtime {
         one_after_the_other(|| {
             let scheduler = &handle.scheduler;
             let is_first = scheduler.close();
-            if self.driver.is_some() && self.sysmon.is_none() && scheduler.has_several_to_drop() {
-                // (T9) The destructor of one task may wait for another, which a second thread must
-                // then drop. If no thread can be started, the program deadlocks.
+            if let Some(driver) = &self.driver {
+                driver.leave_jobs();
+            }
+            if self.sysmon.is_none() && scheduler.has_more_to_drop(self.driver.is_some()) {
+                // (T9) One destructor may wait for another, which a second thread must then run. If
+                // no thread can be started, the program deadlocks.
                 self.sysmon = start_sysmon(&handle).ok();
             }
             scheduler.cancel_all(is_first);

@@ -17,8 +17,8 @@
 //! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |
-//! | `closing` | jobs that are under way when the runtime goes down |
-//! | `refused` | tasks that come too late |
+//! | `closing` | threads for what is left at a shutdown |
+//! | `refused` | what comes too late, or was not begun in time |
 //! | `producer` | a number for each thread |
 //! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
@@ -55,7 +55,7 @@ pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub(crate) use jobs::{Header, Job, OfScope, Origin, VTable, empty_job};
 pub use metrics::WorkerState;
-pub(crate) use refused::one_after_the_other;
+pub(crate) use refused::{Late, one_after_the_other};
 pub(crate) use run_loop::Step;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler, Staffing};

@@ -217,7 +217,7 @@ struct Part<'a, F, R> {
 impl<'a, F: Fn(BroadcastContext<'_>) -> R + Sync, R: Send> Part<'a, F, R> {
     /// A worker that ends runs it all the same: others may wait for it (J5).
     const VTABLE: VTable =
-        VTable { run: Self::run, refuse: |_| false, is_stack_job: false, scope: None, task: None };
+        VTable { run: Self::run, refuse: None, is_stack_job: false, scope: None, task: None };
 
     fn new(f: &'a F, index: usize, workers: usize, waiter: Waiter) -> Self {
         let (header, outcome) = (Header::new(&Self::VTABLE), Outcome::new());

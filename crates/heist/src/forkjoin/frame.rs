@@ -36,13 +36,8 @@ impl Head {
 }
 
 impl<F: FnOnce(FnContext) -> R + Send, R: Send> StackJob<F, R> {
-    const VTABLE: VTable = VTable {
-        run: Self::run_stolen,
-        refuse: |_| false,
-        is_stack_job: true,
-        scope: None,
-        task: None,
-    };
+    const VTABLE: VTable =
+        VTable { run: Self::run_stolen, refuse: None, is_stack_job: true, scope: None, task: None };
 
     /// For a job that will be pushed at `mark`.
     #[inline(always)]

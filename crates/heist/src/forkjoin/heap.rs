@@ -82,7 +82,7 @@ pub(super) unsafe fn new_on<W: Work>(worker: &Worker, work: W) -> Job {
 impl<W: Work> HeapJob<W> {
     const VTABLE_IN_ARENA: VTable = VTable {
         run: Self::run_in_arena,
-        refuse: |_| false,
+        refuse: None,
         is_stack_job: false,
         scope: Some(Self::scope),
         task: Some(Self::task),
@@ -101,7 +101,7 @@ impl<W: Work> HeapJob<W> {
 
     const VTABLE: VTable = VTable {
         run: Self::run,
-        refuse: Self::refuse,
+        refuse: if W::IS_MANDATORY { None } else { Some(Self::refuse) },
         is_stack_job: false,
         scope: Some(Self::scope),
         task: Some(Self::task),
@@ -116,12 +116,9 @@ impl<W: Work> HeapJob<W> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn refuse(header: NonNull<Header>) -> bool {
-        if !W::IS_MANDATORY {
-            // SAFETY: (J1) made by new(), and not run.
-            drop(unsafe { Self::take(header) });
-        }
-        !W::IS_MANDATORY
+    unsafe fn refuse(header: NonNull<Header>) {
+        // SAFETY: (J1) made by new(), and not run.
+        drop(unsafe { Self::take(header) });
     }
 
     /// # Safety

@@ -6,7 +6,7 @@ use super::wait::{run_unrelated, wait_until};
 use super::waiter::Waiter;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::blocking::{Closure, NeverWaits};
-use crate::scheduler::{Job, Origin, Worker, with_here};
+use crate::scheduler::{Job, Late, Origin, Worker, with_here};
 use crate::task::{self, JoinError, JoinHandle, Notified};
 use heist_deque::deque::Mark;
 use std::cell::Cell;
@@ -104,7 +104,9 @@ where
 {
     let (job, join) = new(f, spawned_at);
     // A runtime that is shut down cancels the job.
-    drop(handle.scheduler().submit_job(job).map_err(Job::refuse));
+    if let Err(job) = handle.scheduler().submit_job(job) {
+        handle.scheduler().refuse(Late::Job(job));
+    }
     JobHandle { join: Some(join), spawner: ptr::null(), mark: None }
 }
 

@@ -102,7 +102,7 @@ struct InjectedCall<F, R> {
 impl<F: FnOnce(Option<&Worker>) -> R + Send, R: Send> InjectedCall<F, R> {
     const VTABLE: VTable = VTable {
         run: Self::run,
-        refuse: Self::refuse,
+        refuse: Some(Self::refuse),
         is_stack_job: false,
         scope: None,
         task: None,
@@ -124,11 +124,10 @@ impl<F: FnOnce(Option<&Worker>) -> R + Send, R: Send> InjectedCall<F, R> {
 
     /// # Safety
     /// Like [`Job::new`] was promised.
-    unsafe fn refuse(header: NonNull<Header>) -> bool {
+    unsafe fn refuse(header: NonNull<Header>) {
         // SAFETY: (J2) as in run().
         let call = unsafe { header.cast::<Self>().as_ref() };
         let waiter = call.waiter.clone();
         call.latch.refuse(|| waiter.unpark());
-        true
     }
 }

@@ -153,13 +153,6 @@ impl Reactors {
         guard.sleep.end();
     }
 
-    /// Whether any reactor has a source or a timer.
-    pub(crate) fn is_anything_waited_for(&self) -> bool {
-        let is_in_use =
-            |reactor: &Reactor| reactor.sources.len() > 0 || reactor.timers.next() < Time::NEVER;
-        (0..self.len()).any(|seat| is_in_use(&self[seat]))
-    }
-
     /// Ends the guard's current sleep or, if there is none, the next one.
     pub(crate) fn interrupt_guard(&self) {
         self.guard.iter().for_each(|guard| guard.poller.wake());

@@ -496,10 +496,10 @@ impl Builder {
             tracker: None,
             recorder: None,
             reactors: None,
-            refuse: |scheduler, task| {
+            end: |scheduler, late| {
                 let handle = Handle { scheduler: scheduler.clone() };
                 let _entered = context::enter(&handle);
-                drop(task);
+                late.end();
             },
             outside_of_tasks: |drop| {
                 let _pause = context::Polling::pause();

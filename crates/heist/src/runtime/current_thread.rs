@@ -63,6 +63,13 @@ impl Driver {
         })
     }
 
+    /// Leaves the worker's jobs to whoever clears away.
+    pub(super) fn leave_jobs(&self) {
+        if let Some(worker) = &self.lock().worker {
+            worker.leave_jobs();
+        }
+    }
+
     /// Cancels what is left in the worker's queues.
     pub(super) fn shut_down(&self) {
         let worker = self.lock().worker.take();

@@ -7,10 +7,10 @@ use super::{Id, RuntimeFlavor, RuntimeMetrics};
 use crate::metrics;
 use crate::reactor::Reactors;
 use crate::reactor::ShutDown;
-use crate::scheduler::blocking::{Closure, IsClosed};
-use crate::scheduler::{Scheduler, Worker};
+use crate::scheduler::blocking::{Closure, Host, NeverWaits};
+use crate::scheduler::{Late, Scheduler, Worker};
 use crate::task::tracker::{self, Tracker};
-use crate::task::{self, JoinHandle};
+use crate::task::{self, JoinHandle, Notified};
 use crate::trace;
 use std::fmt;
 use std::future::Future;
@@ -179,8 +179,7 @@ impl Handle {
         R: Send + 'static,
     {
         let (task, join) = task::new(Closure::new(closure), Location::caller());
-        self.scheduler.record_closure(&task);
-        self.scheduler.blocking.submit(task, self);
+        self.submit_closure(task);
         join
     }
 
@@ -200,9 +199,12 @@ impl Handle {
     {
         let (task, join) = task::new(Closure::new(closure), Location::caller());
         self.scheduler.record_closure(&task);
-        match self.scheduler.blocking.submit_mandatory(task, self) {
+        match self.scheduler.blocking.submit(task, true, self) {
             Ok(()) => Ok(join),
-            Err(IsClosed) => Err(ShutDown),
+            Err(closure) => {
+                self.within(|| drop(closure));
+                Err(ShutDown)
+            }
         }
     }
 
@@ -215,9 +217,16 @@ impl Handle {
     {
         let closure = Closure::new(closure);
         let (task, join) = task::new_detailed(closure, Location::caller(), Some(name.into()), None);
-        self.scheduler.record_closure(&task);
-        self.scheduler.blocking.submit(task, self);
+        self.submit_closure(task);
         join
+    }
+
+    /// Has a thread run the closure. If the runtime is down it is cancelled (T9).
+    fn submit_closure(&self, closure: Notified<NeverWaits>) {
+        self.scheduler.record_closure(&closure);
+        if let Err(closure) = self.scheduler.blocking.submit(closure, false, self) {
+            self.scheduler.refuse(Late::Closure(closure));
+        }
     }
 
     /// Runs a future on the calling thread, and blocks the thread until the future completes.

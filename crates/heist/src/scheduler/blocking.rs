@@ -17,7 +17,7 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use crew::{Host, IsClosed, NoThread};
+pub(crate) use crew::{Host, NoThread};
 pub(crate) use roster::Limits;
 
 use super::producer::producer;
@@ -43,7 +43,7 @@ pub(crate) struct Config {
 
 /// The blocking threads of a runtime.
 pub(crate) struct Blocking {
-    crew: Crew<Submitted>,
+    crew: Crew<Unbegun>,
     threads: ThreadSpec,
     /// Locked while a thread is started: one that runs has its handle here for whoever gets the
     /// lock.
@@ -64,19 +64,15 @@ impl Blocking {
         Blocking { crew: Crew::new(limits, SHARDS), threads, handles: Mutex::default() }
     }
 
-    /// Has a thread run the closure. After [`close`](Self::close) it is cancelled.
-    pub(crate) fn submit(&self, closure: Notified<NeverWaits>, host: &impl Host) {
-        // Whoever waits for it learns that it was cancelled.
-        let _ = self.crew.submit(producer(), Submitted { closure, is_mandatory: false }, host);
-    }
-
-    /// Has a thread run the closure, also if the runtime goes down before its turn.
-    pub(crate) fn submit_mandatory(
+    /// Has a thread run the closure; a mandatory one also if the runtime goes down before its turn.
+    /// After [`close`](Self::close) it comes back.
+    pub(crate) fn submit(
         &self,
         closure: Notified<NeverWaits>,
+        is_mandatory: bool,
         host: &impl Host,
-    ) -> Result<(), IsClosed> {
-        self.crew.submit(producer(), Submitted { closure, is_mandatory: true }, host)
+    ) -> Result<(), Unbegun> {
+        self.crew.submit(producer(), Unbegun { closure, is_mandatory }, host)
     }
 
     /// Has a thread run `spare` now: one that sleeps, or a new one. If there is none to be had, it
@@ -121,10 +117,10 @@ impl Blocking {
         drop(before);
     }
 
-    /// Cancels the closures that no thread has begun, unless they are mandatory, and has the
-    /// threads end when they are done.
-    pub(crate) fn close(&self) {
-        self.crew.close();
+    /// Takes no more closures, and has the threads end when they are done. Returns the closures
+    /// that no thread will begin, which the caller [ends](Unbegun::end).
+    pub(crate) fn close(&self) -> impl Iterator<Item = Unbegun> + use<> {
+        self.crew.close()
     }
 
     /// Threads that have not ended, but the one of this id.
@@ -235,12 +231,20 @@ impl Schedule for NeverWaits {
 }
 
 /// What waits for a thread.
-struct Submitted {
+pub(crate) struct Unbegun {
     closure: Notified<NeverWaits>,
     is_mandatory: bool,
 }
 
-impl Work for Submitted {
+impl Unbegun {
+    /// There is no thread for it, and there will be none: it is cancelled, or run here if it is
+    /// mandatory.
+    pub(crate) fn end(self) {
+        if self.is_mandatory { self.run() } else { drop(self.closure) }
+    }
+}
+
+impl Work for Unbegun {
     fn run(self) {
         // It may have stood in for a worker before.
         turns::lengthen();

@@ -1,10 +1,11 @@
 //! What is left when the runtime goes down, and the thread that has it is stuck.
 //!
 //! A job that is under way may wait for another that lies in its own deque, or in that of a worker
-//! that blocks as well (J5); and the drop of one task may wait for that of another (T9). Nobody
-//! sits down in place of a worker any more. So sysmon has *closers* come: spare workers without a
-//! seat, which run the jobs that they find, drop the tasks that are left, and end. Sysmon itself
-//! drops tasks only where no thread can be started: it must not get stuck.
+//! that blocks as well (J5); and the drop of one task, closure or job may wait for that of another
+//! (T9). Nobody sits down in place of a worker any more. So sysmon has *closers* come: spare
+//! workers without a seat, which run the jobs that they find, drop what is left, and end. Sysmon
+//! itself drops things only where no thread can be started: it must not get stuck. A runtime that
+//! had no sysmon gets one when it is shut down, if anything is left.
 
 use super::refused::one_after_the_other;
 use super::shared::{Scheduler, Shared};
@@ -13,7 +14,7 @@ use super::worker;
 use crate::env::Clock;
 use crate::tuning::RECHECK;
 
-/// When the number of tasks that have ended changed last.
+/// When the number of tasks and other things that have ended changed last.
 struct Progress {
     ended: u64,
     at: Clock,
@@ -25,10 +26,14 @@ impl Sysmon {
     /// worker that ends.
     pub(super) fn clear_away(&mut self) {
         let mut pause = RECHECK;
-        let mut progress = Progress { ended: self.scheduler.ended(), at: Clock::now() };
+        let mut progress = Progress { ended: self.scheduler.ended_at_close(), at: Clock::now() };
         while !self.scheduler.is_all_over() {
             let has_tasks = self.look_at_tasks_left(&mut progress);
             let has_jobs = self.look_at_jobs_left();
+            if !has_tasks && self.scheduler.config.staffing.is_fixed() {
+                // Threads that were lent to the runtime may never end.
+                break;
+            }
             pause = if has_tasks || has_jobs { RECHECK } else { (pause * 2).min(STUCK_AFTER) };
             self.scheduler.alarm.wait(pause);
         }
@@ -40,7 +45,7 @@ impl Sysmon {
     /// one more thread comes.
     fn look_at_tasks_left(&self, progress: &mut Progress) -> bool {
         self.scheduler.gather_queued();
-        let (now, ended) = (Clock::now(), self.scheduler.ended());
+        let (now, ended) = (Clock::now(), self.scheduler.ended_at_close());
         let has_tasks = self.scheduler.left_to_cancel() > 0;
         if !has_tasks || progress.ended != ended {
             *progress = Progress { ended, at: now };
@@ -68,6 +73,11 @@ impl Sysmon {
 }
 
 impl Shared {
+    /// How many tasks have ended, and what else was dropped since the close.
+    fn ended_at_close(&self) -> u64 {
+        self.ended() + self.leftovers.taken()
+    }
+
     /// Whether there are jobs that another worker could take.
     fn has_jobs_to_share(&self) -> bool {
         let has_any =
@@ -96,15 +106,17 @@ impl Scheduler {
     /// Runs what jobs are left and drops what tasks are, on the calling thread, until it finds
     /// none.
     pub(crate) fn run_closer(&self, coming: Coming) {
-        let taken = self.spares.take_for_closer(self);
+        // Jobs on threads that were lent to the runtime are run nowhere else.
+        let may_run_jobs = !self.config.staffing.is_fixed();
+        let taken = may_run_jobs.then(|| self.spares.take_for_closer(self)).flatten();
         drop(coming);
         match taken {
             Some((number, worker)) => {
                 worker.finish_jobs_of_all();
                 self.spares.put_back(self, number, worker);
             }
-            // There are as many workers as there may be: jobs wait for one of them, tasks need
-            // none.
+            // There are as many workers as there may be: jobs wait for one of them, what is to be
+            // dropped needs none.
             None if self.one_more_has_begun() => {
                 self.cancel_queued_in_turn();
                 self.one_has_ended();

@@ -28,8 +28,8 @@ pub(crate) struct VTable {
     /// Runs the job, on this worker if there is one, and never unwinds. The job must not be touched
     /// afterwards.
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&Worker>, Origin),
-    /// Cancels the job because the runtime shuts down. Returns `false` if it must run nevertheless.
-    pub(crate) refuse: unsafe fn(NonNull<Header>) -> bool,
+    /// Cancels the job because the runtime shuts down. `None` if it must run nevertheless.
+    pub(crate) refuse: Option<unsafe fn(NonNull<Header>)>,
 }
 
 /// The scope of a job.
@@ -117,11 +117,17 @@ impl Job {
         self.vtable().task.and_then(|task| unsafe { task(self.0) })
     }
 
-    /// Cancels the job because the runtime shuts down. Returns it if it must run nevertheless.
-    pub(crate) fn refuse(self) -> Option<Job> {
-        let vtable = self.vtable();
+    /// Whether the job must run even if the runtime shuts down.
+    pub(crate) fn is_mandatory(&self) -> bool {
+        self.vtable().refuse.is_none()
+    }
+
+    /// Cancels the job because the runtime shuts down. It must not be
+    /// [mandatory](Self::is_mandatory).
+    pub(crate) fn refuse(self) {
+        let refuse = self.vtable().refuse.expect("a mandatory job is never refused");
         // SAFETY: (J1) alive until it has been run or refused.
-        (!unsafe { (vtable.refuse)(self.0) }).then_some(self)
+        unsafe { refuse(self.0) };
     }
 
     #[inline(always)]
@@ -135,7 +141,7 @@ impl Job {
 pub(crate) fn empty_job() -> Job {
     static VTABLE: VTable = VTable {
         run: |_, _, _| {},
-        refuse: |_| true,
+        refuse: Some(|_| ()),
         is_stack_job: false,
         scope: None,
         task: None,
@@ -306,24 +312,16 @@ impl Inbox {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// Takes no more jobs, and refuses those that are queued. Jobs that must run nevertheless stay.
-    pub(super) fn close(&self) {
-        let jobs = {
-            let mut list = self.lock();
-            if std::mem::replace(&mut list.is_closed, true) {
-                // A second close must not take the jobs that stay out of the queue for a moment: a
-                // worker that ends looks for them only once.
-                return;
-            }
-            let jobs = std::mem::take(&mut list.jobs);
-            self.publish(&list);
-            jobs
-        };
-        // Without the lock, because a closure's drop may do anything.
-        let refuse = |(job, origin): (Job, Origin)| Some((job.refuse()?, origin));
-        let kept: Vec<_> = jobs.into_iter().filter_map(refuse).collect();
+    /// Takes no more jobs. Returns those that may be refused, which the caller does when all of the
+    /// runtime is closed (T9). Jobs that must run nevertheless stay.
+    #[must_use]
+    pub(super) fn close(&self) -> Vec<Job> {
         let mut list = self.lock();
-        list.jobs.extend(kept);
+        list.is_closed = true;
+        // What has to be run is never out of sight: a worker that ends looks for it once.
+        let (kept, refused): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut list.jobs).into_iter().partition(|(job, _)| job.is_mandatory());
+        list.jobs = kept;
         self.publish(&list);
         // The thread that waits for such a job may be the only one that could run it.
         let scopes = list.jobs.iter().filter_map(|(job, _)| job.scope());
@@ -331,6 +329,8 @@ impl Inbox {
         scopes
             .filter_map(|scope| scope.waiter)
             .for_each(|waiter| unsafe { waiter.as_ref() }.unpark());
+        drop(list);
+        refused.into_iter().map(|(job, _)| job).collect()
     }
 
     /// Called with the lock held, so that lengths are written in the order of the changes.

@@ -7,7 +7,7 @@ mod loom_tests;
 pub(super) use inbox::PinnedInbox;
 
 use super::inject::Closed;
-use super::refused::is_dropping;
+use super::refused::{Late, is_dropping};
 use super::shared::{Runnable, Scheduler, Shared};
 use super::worker::{self, Worker};
 use std::sync::atomic::Ordering;
@@ -48,11 +48,11 @@ impl Scheduler {
         self.record_spawn(&task);
         if self.is_down() && is_dropping() {
             // (T9) The worker may be this thread's to run, which may wait for the task.
-            return self.refuse_spawn(task);
+            return self.refuse(Late::Task(task));
         }
         match self.remotes[worker].pinned.spawn(task) {
             Ok(()) => self.notify_worker(worker),
-            Err(Closed(task)) => self.refuse_spawn(task),
+            Err(Closed(task)) => self.refuse(Late::Task(task)),
         }
     }
 }

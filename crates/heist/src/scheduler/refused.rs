@@ -1,72 +1,127 @@
-//! Tasks that come too late: a runtime that goes down drops them.
+//! What comes too late, or was not begun in time: a runtime that shuts down drops it.
 //!
-//! - **A task that is spawned** is dropped by whoever spawns it, there and then, also in the middle
-//!   of the drop of another: that drop may wait for the new task, or for what it holds (T9). From a
-//!   certain depth on it is left to others, so that a chain of tasks, each of which is spawned by
-//!   the drop of the one before, is as long as it likes.
-//! - **A task that is woken**, or overflows, is left to whoever clears away: its waker may hold a
-//!   lock that the task needs when it is dropped, and did not ask for anything to be dropped (T6).
-//!   Threads that clear away drop one task after the other, and any number of threads do so at a
-//!   time: one whose drop waits is joined by another (`closing.rs`).
-//! - When all that clear away have ended, a woken task is dropped by its waker: on a thread that is
-//!   dropping another task, after that one.
+//! - **What was not begun** when the shutdown began is dropped when all of the runtime is closed
+//!   (T9): queued and waiting tasks, blocking closures and jobs without a thread, wakers in the
+//!   reactors. It goes to the leftovers, or to `waiting`. Threads that clear away drop one thing
+//!   after the other, and any number of threads do so at a time: one whose drop waits is joined by
+//!   another (`closing.rs`).
+//! - **What is spawned later**, a task, closure or job, is dropped by whoever spawns it, there and
+//!   then, also in the middle of another drop: that drop may wait for it, or for what it holds
+//!   (T9). From a certain depth on it is left to others, so that a chain, in which each drop spawns
+//!   the next, is as long as it likes.
+//! - **A task that is woken later**, or overflows, is left to whoever clears away: its waker may
+//!   hold a lock that the task needs when it is dropped, and did not ask for anything to be dropped
+//!   (T6).
+//! - When all that clear away have ended, nobody takes what is left to others. It is dropped by the
+//!   thread that would have left it: on a thread that is dropping something else, after that.
 
+use super::blocking::Unbegun;
+use super::jobs::Job;
 use super::shared::{Runnable, Scheduler};
+use crate::env::quietly;
 use crate::task::TaskList;
 use crate::tuning::NESTED_DROPS;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
-type Waiting = VecDeque<(Scheduler, Runnable)>;
+/// Something that a shutdown has to end. It may run any code.
+pub(crate) enum Late {
+    Task(Runnable),
+    Closure(Unbegun),
+    /// One that may be refused.
+    Job(Job),
+    /// One that waited for a timer or for a source.
+    Waker(Waker),
+}
+
+impl Late {
+    /// Drops it, and tells whoever waits for it. Never panics.
+    pub(crate) fn end(self) {
+        match self {
+            Late::Task(task) => drop(task),
+            Late::Closure(closure) => closure.end(),
+            Late::Job(job) => job.refuse(),
+            Late::Waker(waker) => quietly(|| waker.wake()),
+        }
+    }
+}
+
+type Waiting = VecDeque<(Scheduler, Late)>;
 
 thread_local! {
-    /// Those that came while another was being dropped on this thread; `None` if none is.
+    /// What came while something else was being dropped on this thread; `None` if nothing is.
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
     /// How many refused spawns are being dropped on this thread, each in the drop of the one
     /// before.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Tasks that come too late and are left to whoever clears away.
+/// What is left to whoever clears away.
 pub(super) struct Leftovers(Mutex<Left>);
 
 struct Left {
     tasks: TaskList<Scheduler>,
+    /// All but tasks, which have a list that takes no memory.
+    others: VecDeque<Late>,
+    /// How many of the others were taken.
+    taken: u64,
     /// Nobody clears away any more.
     is_closed: bool,
 }
 
 impl Leftovers {
     pub(super) fn new() -> Self {
-        Leftovers(Mutex::new(Left { tasks: TaskList::new(), is_closed: false }))
+        let (tasks, others) = (TaskList::new(), VecDeque::new());
+        Leftovers(Mutex::new(Left { tasks, others, taken: 0, is_closed: false }))
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lock().tasks.len()
+        let left = self.lock();
+        left.tasks.len() + left.others.len()
     }
 
-    /// Leaves a task; gives it back if nobody would come for it.
-    pub(super) fn leave(&self, task: Runnable) -> Result<(), Runnable> {
+    /// Leaves something; gives it back if nobody would come for it.
+    pub(super) fn leave(&self, late: Late) -> Result<(), Late> {
         let mut left = self.lock();
         if left.is_closed {
-            return Err(task);
+            return Err(late);
         }
-        left.tasks.push(task);
+        match late {
+            Late::Task(task) => left.tasks.push(task),
+            other => left.others.push_back(other),
+        }
         Ok(())
     }
 
-    /// A worker leaves tasks, which it comes for itself at its end if nobody does before.
+    /// Leaves tasks, which the caller comes for itself if nobody does before.
     pub(super) fn leave_all(&self, tasks: &mut TaskList<Scheduler>) {
         self.lock().tasks.append(tasks);
     }
 
-    pub(super) fn pop(&self) -> Option<Runnable> {
-        self.lock().tasks.pop()
+    /// Leaves other things, as [`leave_all`](Self::leave_all) does.
+    pub(super) fn leave_others(&self, others: impl Iterator<Item = Late>) {
+        self.lock().others.extend(others);
     }
 
-    /// Nobody comes any more: whoever closes it takes what is there, and who comes later keeps its
-    /// task.
+    /// Jobs and closures come before tasks: threads outside wait for them.
+    pub(super) fn pop(&self) -> Option<Late> {
+        let mut left = self.lock();
+        if let Some(other) = left.others.pop_front() {
+            left.taken += 1;
+            return Some(other);
+        }
+        left.tasks.pop().map(Late::Task)
+    }
+
+    /// How many were taken that are no tasks.
+    pub(super) fn taken(&self) -> u64 {
+        self.lock().taken
+    }
+
+    /// Nobody comes any more: whoever closes it takes what is there, and who comes later keeps what
+    /// it has.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
     }
@@ -78,45 +133,49 @@ impl Leftovers {
 }
 
 impl Scheduler {
-    /// Drops a task that was spawned too late.
-    pub(super) fn refuse_spawn(&self, task: Runnable) {
+    /// Drops something that was spawned too late.
+    pub(crate) fn refuse(&self, late: Late) {
         // On a thread that is ending nothing is counted.
         let depth = DEPTH.try_with(Cell::get).unwrap_or(0);
         if depth >= NESTED_DROPS {
-            // It counts as spawned (M1): whoever cancels it counts it as cancelled.
-            self.late_spawns.add(1);
-            self.leave(task);
+            if matches!(late, Late::Task(_)) {
+                // It counts as spawned (M1): whoever cancels it counts it as cancelled.
+                self.late_spawns.add(1);
+            }
+            self.leave(late);
             // What is dropped here may wait for it.
             let _ = self.call_closer();
             return;
         }
         let _deeper = Deeper::than(depth);
-        one_after_the_other(|| (self.config.refuse)(self, task));
+        one_after_the_other(|| (self.config.end)(self, late));
     }
 
-    /// Leaves a task that comes too late to whoever clears away (T6).
-    pub(super) fn leave(&self, task: Runnable) {
-        match self.leftovers.leave(task) {
+    /// Leaves something that comes too late to whoever clears away (T6).
+    pub(super) fn leave(&self, late: Late) {
+        match self.leftovers.leave(late) {
             Ok(()) => self.alarm.wake(),
-            Err(task) => {
-                self.cancelled.add(1);
-                self.refuse(task);
+            Err(late) => {
+                if matches!(late, Late::Task(_)) {
+                    self.cancelled.add(1);
+                }
+                self.end_afterwards(late);
             }
         }
     }
 
-    /// Drops a task that comes too late for anybody to clear it away; if this thread is dropping
-    /// another one, later.
-    fn refuse(&self, task: Runnable) {
-        let mut task = Some(task);
+    /// Drops something that comes too late for anybody to clear it away; if this thread is dropping
+    /// something else, later.
+    fn end_afterwards(&self, late: Late) {
+        let mut late = Some(late);
         // On a thread that is ending nobody waits: there is no list.
         let _ = WAITING.try_with(|waiting| {
             if let Some(waiting) = &mut *waiting.borrow_mut() {
-                waiting.extend(task.take().map(|task| (self.clone(), task)));
+                waiting.extend(late.take().map(|late| (self.clone(), late)));
             }
         });
-        if let Some(task) = task {
-            one_after_the_other(|| (self.config.refuse)(self, task));
+        if let Some(late) = late {
+            one_after_the_other(|| (self.config.end)(self, late));
         }
     }
 }
@@ -137,13 +196,13 @@ impl Drop for Deeper {
     }
 }
 
-/// Whether this thread is dropping tasks that come too late.
+/// Whether this thread is dropping what comes too late.
 pub(super) fn is_dropping() -> bool {
     WAITING.try_with(|waiting| waiting.borrow().is_some()).unwrap_or(false)
 }
 
-/// Calls `act`, which drops tasks. Those that come too late meanwhile, on this thread, are dropped
-/// afterwards.
+/// Calls `act`, which drops tasks and the like. What comes too late meanwhile, on this thread, and
+/// is left to nobody else, is dropped afterwards.
 pub(crate) fn one_after_the_other(act: impl FnOnce()) {
     let begin = |waiting: &RefCell<Option<Waiting>>| {
         let is_first = waiting.borrow().is_none();
@@ -154,21 +213,21 @@ pub(crate) fn one_after_the_other(act: impl FnOnce()) {
     act();
 }
 
-/// Drops those that wait, if it was the first to begin; also if that unwinds.
+/// Drops what waits, if it was the first to begin; also if that unwinds.
 struct End(bool);
 
 impl Drop for End {
     fn drop(&mut self) {
         if self.0 {
-            while let Some((scheduler, task)) = next() {
-                (scheduler.config.refuse)(&scheduler, task);
+            while let Some((scheduler, late)) = next() {
+                (scheduler.config.end)(&scheduler, late);
             }
         }
     }
 }
 
 /// The next one; if there is none, whoever comes now is the first again.
-fn next() -> Option<(Scheduler, Runnable)> {
+fn next() -> Option<(Scheduler, Late)> {
     WAITING.with_borrow_mut(|waiting| {
         let next = waiting.as_mut()?.pop_front();
         if next.is_none() {

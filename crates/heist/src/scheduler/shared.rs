@@ -6,7 +6,7 @@ use super::idle::{Idle, MAX_WORKERS};
 use super::inject::{Closed, Inject};
 use super::jobs::Inbox;
 use super::producer::producer;
-use super::refused::{Leftovers, one_after_the_other};
+use super::refused::{Late, Leftovers, one_after_the_other};
 use super::remotes::{Ends, Remotes};
 use super::seats::Seat;
 use super::spares::{NoSpares, Spares};
@@ -109,8 +109,8 @@ pub(crate) struct Config {
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
-    /// Drops a task that comes too late, as a thread of the runtime would.
-    pub(crate) refuse: fn(&Scheduler, Runnable),
+    /// Ends what comes too late, as something that is in the runtime.
+    pub(crate) end: fn(&Scheduler, Late),
     /// Calls a closure that drops tasks, on a thread that runs tasks otherwise.
     pub(crate) outside_of_tasks: fn(&mut dyn FnMut()),
     /// Has a thread run a spare worker for this seat.
@@ -274,7 +274,7 @@ impl Scheduler {
     pub(super) fn inject(&self, task: Runnable) {
         match self.inject.push(producer(), task) {
             Ok(()) => self.notify(),
-            Err(Closed(task)) => self.leave(task),
+            Err(Closed(task)) => self.leave(Late::Task(task)),
         }
     }
 
@@ -282,7 +282,7 @@ impl Scheduler {
         match pushed {
             Ok(()) => self.notify(),
             // Last: what a future does in its drop may be anything, also leaving this runtime.
-            Err(Closed(task)) => self.refuse_spawn(task),
+            Err(Closed(task)) => self.refuse(Late::Task(task)),
         }
     }
 }
@@ -365,35 +365,37 @@ impl Shared {
 
     /// Takes nothing more, and tells the workers to end. Whether this is the first time; to be
     /// followed by [`cancel_all`](Self::cancel_all).
+    ///
+    /// Runs no code of others: what is dropped may wait for anything, and gets an answer only from
+    /// what is closed (T9). So what has not begun is left to be dropped later.
     #[must_use]
     pub(crate) fn close(&self) -> bool {
         // Release: pairs with the Acquire in is_down().
         let was_down = self.is_down.swap(true, Ordering::Release);
-        // First: jobs that must run nevertheless are there when workers end. What is dropped here
-        // may wait for a task.
-        self.jobs.close();
+        // First: jobs that must run nevertheless are there when workers end.
+        let jobs = self.jobs.close();
         let no_spares = self.spares.close();
         // A worker from whom the inject queue takes nothing more knows why.
         self.close_seats(no_spares);
         // From now on no worker has the seat of one that waits for a job, so that one does what
         // others would have done.
         self.remotes.all().for_each(|remote| remote.waiter.unpark());
-        // (T9) Nothing of a task is dropped before its runtime takes nothing more: what is dropped
-        // may wait for anything, and gets an answer only from what is closed.
         self.leftovers.leave_all(&mut self.inject.close());
         self.waiting.close();
+        let closures = self.blocking.close();
+        let wakers = self.config.reactors.as_ref().map(|reactors| reactors.close());
+        self.leftovers.leave_others(jobs.into_iter().map(Late::Job));
+        self.leftovers.leave_others(closures.map(Late::Closure));
+        self.leftovers.leave_others(wakers.into_iter().flatten().map(Late::Waker));
         self.alarm.wake();
         self.wake_all();
         self.gather_queued();
         !was_down
     }
 
-    /// Cancels everything that is not running. What is dropped may wait for other tasks, which
-    /// another thread cancels then (T9).
+    /// Cancels everything that is not running. What is dropped may wait for other things, which
+    /// somebody else drops then (T9).
     pub(crate) fn cancel_all(&self, is_first: bool) {
-        // This wakes what waits for them, which may be code of others.
-        self.config.reactors.iter().for_each(|reactors| reactors.close());
-        self.blocking.close();
         self.cancel_queued();
         if is_first {
             self.one_has_ended();
@@ -429,25 +431,23 @@ impl Shared {
         self.leftovers.leave_all(&mut gathered);
     }
 
-    /// Cancels one task of those that are left; `false` if none is. Any number of threads may do so
+    /// Ends one thing of those that are left; `false` if none is. Any number of threads may do so
     /// at the same time, so that a drop that waits keeps no others waiting (T9).
     pub(super) fn cancel_next(&self) -> bool {
-        let Some(task) = self.leftovers.pop() else { return self.waiting.cancel_next() };
-        drop(task);
-        self.cancelled.add(1);
+        let Some(late) = self.leftovers.pop() else { return self.waiting.cancel_next() };
+        let is_task = matches!(late, Late::Task(_));
+        late.end();
+        self.cancelled.add(u64::from(is_task));
         true
     }
 
-    /// After [`close`](Self::close): whether there are several things of others to be dropped or
-    /// woken.
-    pub(crate) fn has_several_to_drop(&self) -> bool {
-        let reactors = self.config.reactors.as_ref();
-        let has_waits = reactors.is_some_and(|reactors| reactors.is_anything_waited_for());
-        let left = self.left_to_cancel() + self.blocking.blocking_queue_depth();
-        left + usize::from(has_waits) > 1
+    /// After [`close`](Self::close): whether there is more to be dropped than the caller can drop
+    /// if that waits for the rest. What runs on other threads may leave something later.
+    pub(crate) fn has_more_to_drop(&self, is_only_thread: bool) -> bool {
+        self.left_to_cancel() > usize::from(is_only_thread)
     }
 
-    /// Number of tasks that are left and that no thread has begun to cancel.
+    /// How much is left that nobody has begun to cancel.
     pub(super) fn left_to_cancel(&self) -> usize {
         self.leftovers.len() + self.waiting.left()
     }

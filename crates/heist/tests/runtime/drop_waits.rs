@@ -13,7 +13,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// Waits as a foreign executor does, which knows nothing of heist.
-fn wait<F: Future>(future: F) -> F::Output {
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -30,7 +30,7 @@ fn wait<F: Future>(future: F) -> F::Output {
 }
 
 /// Does something when it is dropped.
-struct OnDrop<F: FnOnce()>(Option<F>);
+pub(crate) struct OnDrop<F: FnOnce()>(Option<F>);
 
 impl<F: FnOnce()> Drop for OnDrop<F> {
     fn drop(&mut self) {
@@ -38,12 +38,12 @@ impl<F: FnOnce()> Drop for OnDrop<F> {
     }
 }
 
-fn on_drop<F: FnOnce()>(act: F) -> OnDrop<F> {
+pub(crate) fn on_drop<F: FnOnce()>(act: F) -> OnDrop<F> {
     OnDrop(Some(act))
 }
 
 /// A future that has `held` until it is dropped, after its first poll.
-async fn hold<T>(held: T) {
+pub(crate) async fn hold<T>(held: T) {
     pending::<()>().await;
     drop(held);
 }
@@ -100,7 +100,7 @@ fn each_drop(act: impl Fn(Handle) + Clone + Send + 'static) {
     }
 }
 
-fn assert_cancelled<T: std::fmt::Debug>(join: JoinHandle<T>) {
+pub(crate) fn assert_cancelled<T: std::fmt::Debug>(join: JoinHandle<T>) {
     assert!(wait(join).unwrap_err().is_cancelled());
 }
 

@@ -144,7 +144,7 @@ type Spawned<'scope> = Box<dyn FnOnce(&ScopeFifo<'scope>) + Send + 'scope>;
 impl<'scope> ScopeFifo<'scope> {
     const VTABLE: VTable = VTable {
         run: Self::run_oldest,
-        refuse: |_| false,
+        refuse: None,
         is_stack_job: false,
         scope: Some(Self::of_scope),
         task: None,

@@ -354,7 +354,7 @@ fn who_waits_when_the_runtime_goes_down_finds_out() {
     let mut ready = pin!(source.ready(Interest::READABLE));
     assert!(ready.as_mut().poll(&mut cx).is_pending());
 
-    reactors.close();
+    reactors.close().into_iter().for_each(Waker::wake);
     assert_eq!(counter.wakes(), 2);
     assert_eq!(Arc::strong_count(&counter), 2, "no waker is kept");
     let is_down = |result: Poll<io::Result<_>>| match result {

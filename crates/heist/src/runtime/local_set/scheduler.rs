@@ -4,7 +4,7 @@ use crate::canary;
 use crate::env::this_thread;
 use crate::task::{self, JoinHandle, Notified, Ran, Schedule, TaskList, TaskRef};
 use crate::trace::{self, OffWorker, Outcome};
-use crate::tuning::TICK_INTERVAL;
+use crate::tuning::{NESTED_DROPS, TICK_INTERVAL};
 use heist_sync::{Condvar, Mutex, MutexGuard, UnsafeCell};
 use slab::Slab;
 use std::cell::{Cell, RefCell};
@@ -32,6 +32,11 @@ struct State {
     /// Whether the set is being polled, so that tasks that become runnable need no wake-up.
     is_running: Cell<bool>,
     is_closed: Cell<bool>,
+    /// How many tasks that were spawned after the close are being dropped, each in the drop of the
+    /// one before.
+    depth: Cell<usize>,
+    /// Those that came at the greatest depth.
+    refused: RefCell<TaskList<LocalScheduler>>,
     /// The number of tasks that were waiting when the set was closed and have not ended yet.
     ending: Cell<usize>,
 }
@@ -79,6 +84,8 @@ impl LocalScheduler {
             tick: Cell::new(0),
             is_running: Cell::new(false),
             is_closed: Cell::new(false),
+            depth: Cell::new(0),
+            refused: RefCell::new(TaskList::new()),
             ending: Cell::new(0),
         };
         let remote = Remote { runnable: TaskList::new(), waker: None, is_closing: false };
@@ -115,7 +122,7 @@ impl LocalScheduler {
         let (task, join) =
             unsafe { task::new_local(future, spawned_at, name.map(Arc::from), None) };
         if state.is_closed.get() {
-            drop(task);
+            self.refuse(task);
         } else {
             trace::spawned_off_worker(task.id().number().get(), OffWorker::LocalSet, spawned_at);
             self.push(task);
@@ -144,6 +151,28 @@ impl LocalScheduler {
         // Outside of the lock: dropping a waker may drop a task, which may run any code.
         drop(remote);
         drop(old);
+    }
+
+    /// Drops a task that was spawned after the close: at once, because what spawns it may wait for
+    /// it (T9). A chain, in which each drop spawns the next task, is no recursion; but no other
+    /// thread may drop the tasks of the set, so a wait that is nested deeper does not end.
+    fn refuse(&self, task: Notified<LocalScheduler>) {
+        let state = self.state();
+        let depth = state.depth.get();
+        if depth >= NESTED_DROPS {
+            state.refused.borrow_mut().push(task);
+            return;
+        }
+        state.depth.set(depth + 1);
+        drop(task);
+        if depth == 0 {
+            // Nothing is borrowed while a task is dropped.
+            let next = || state.refused.borrow_mut().pop();
+            while let Some(task) = next() {
+                drop(task);
+            }
+        }
+        state.depth.set(depth);
     }
 
     /// Wakes the task that polls the set.

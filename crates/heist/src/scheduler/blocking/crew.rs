@@ -44,10 +44,6 @@ pub(crate) enum NoThread {
     NotStarted(io::Error),
 }
 
-/// The runtime is down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IsClosed;
-
 /// The threads of a runtime that run what blocks.
 pub(super) struct Crew<W>(Arc<Roster<W>>);
 
@@ -62,23 +58,11 @@ impl<W: Work> Crew<W> {
         Crew(Arc::new(Roster::new(limits, inboxes)))
     }
 
-    /// Has a thread run `work`; after [`close`](Self::close) it is dropped.
-    pub(super) fn submit(
-        &self,
-        producer: usize,
-        work: W,
-        host: &impl Host,
-    ) -> Result<(), IsClosed> {
-        match self.0.submit(producer, work) {
-            Ok(summon) => {
-                self.follow(summon, host);
-                Ok(())
-            }
-            Err(work) => {
-                host.within(|| drop(work));
-                Err(IsClosed)
-            }
-        }
+    /// Has a thread run `work`, or gives it back after [`close`](Self::close).
+    pub(super) fn submit(&self, producer: usize, work: W, host: &impl Host) -> Result<(), W> {
+        let summon = self.0.submit(producer, work)?;
+        self.follow(summon, host);
+        Ok(())
     }
 
     /// Has a thread run `spare` now, or drops it if there is none to be had.
@@ -107,12 +91,12 @@ impl<W: Work> Crew<W> {
         answer
     }
 
-    /// Takes no more, and drops what no thread has taken, but what is mandatory: that is run, by
-    /// the threads there are. Here only if there are none.
-    pub(super) fn close(&self) {
+    /// Takes no more, and gives back what no thread will take: what is mandatory, which the caller
+    /// runs, only if there are no threads; all else is to be dropped.
+    pub(super) fn close(&self) -> impl Iterator<Item = W> + use<W> {
         let left = self.0.close(W::is_mandatory);
-        drop((left.cancelled, left.spares));
-        left.mandatory.into_iter().for_each(W::run);
+        drop(left.spares);
+        left.cancelled.into_iter().chain(left.mandatory)
     }
 
     /// After [`close`](Self::close): waits until all threads but so many have ended.

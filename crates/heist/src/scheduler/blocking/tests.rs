@@ -1,7 +1,7 @@
 //! What can be counted from the outside.
 
 use super::roster::{Job, Roster, Sleeper, Summon};
-use super::{Blocking, Closure, Config, Host, IsClosed, Limits, NoThread};
+use super::{Blocking, Closure, Config, Host, Limits, NoThread, Unbegun};
 use crate::env::ThreadSpec;
 use crate::task;
 use std::cell::Cell;
@@ -60,12 +60,17 @@ impl Threads {
 
     fn submit(&self, closure: impl FnOnce() + Send + 'static) {
         let (task, _join) = task::new(Closure::new(closure), Location::caller());
-        self.blocking.submit(task, self);
+        drop(self.blocking.submit(task, false, self));
     }
 
-    fn submit_mandatory(&self, closure: impl FnOnce() + Send + 'static) -> Result<(), IsClosed> {
+    /// Whether it was accepted.
+    fn submit_mandatory(&self, closure: impl FnOnce() + Send + 'static) -> bool {
         let (task, _join) = task::new(Closure::new(closure), Location::caller());
-        self.blocking.submit_mandatory(task, self)
+        self.blocking.submit(task, true, self).is_ok()
+    }
+
+    fn close(&self) {
+        self.blocking.close().for_each(Unbegun::end);
     }
 
     fn call(&self, spare: impl FnOnce() + Send + 'static) -> Result<(), NoThread> {
@@ -88,7 +93,7 @@ impl Threads {
     }
 
     fn end(&self) {
-        self.blocking.close();
+        self.close();
         self.blocking.join(None);
         assert_eq!(self.counts(), (0, 0, 0));
     }
@@ -280,9 +285,9 @@ fn what_is_mandatory_runs_though_the_runtime_goes_down_before_its_turn() {
         move || ran.send(word).unwrap()
     };
     threads.submit(says("cancelled"));
-    threads.submit_mandatory(says("mandatory")).unwrap();
-    threads.blocking.close();
-    assert_eq!(threads.submit_mandatory(says("late")), Err(IsClosed));
+    assert!(threads.submit_mandatory(says("mandatory")));
+    threads.close();
+    assert!(!threads.submit_mandatory(says("late")));
     stuck.end();
     threads.end();
     drop(ran);

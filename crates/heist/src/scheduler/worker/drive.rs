@@ -40,6 +40,11 @@ impl Driven {
         }
     }
 
+    /// Leaves the worker's jobs to whoever clears away. Called after the close.
+    pub(crate) fn leave_jobs(&self) {
+        self.worker.leave_jobs();
+    }
+
     /// Runs tasks until the future is to be polled. It has its turn when there is nothing else to
     /// run, as far as is known without a search, and at the latest after a number of ticks; but at
     /// least one step comes first.

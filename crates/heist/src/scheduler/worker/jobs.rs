@@ -6,6 +6,7 @@ use super::{Entered, Worker};
 use crate::env::{Parker, turns};
 use crate::memory::Arena;
 use crate::scheduler::jobs::{Job, Origin};
+use crate::scheduler::refused::Late;
 use crate::scheduler::run_loop::Step;
 use crate::trace::EventKind;
 use crate::tuning::{FALSE_ALARMS, TICK_INTERVAL};
@@ -323,7 +324,7 @@ impl Worker {
 impl Worker {
     /// The runtime shuts down. What is left is refused or, if somebody waits for it, run (J2).
     pub(in crate::scheduler) fn finish_jobs(&self) {
-        self.me.remote().direct_jobs.close();
+        self.me.remote().direct_jobs.close().into_iter().for_each(Job::refuse);
         self.finish(|| {
             let own = self.next_direct_job().or_else(|| self.pop_job());
             let inbox = || if self.is_spare() { None } else { self.me.scheduler.jobs.pop() };
@@ -341,10 +342,25 @@ impl Worker {
         });
     }
 
+    /// Runs the jobs that must be run, and leaves the others to be dropped when all of the runtime
+    /// is closed (T9).
     fn finish(&self, next: impl Fn() -> Option<(Job, Origin)>) {
         while let Some((job, origin)) = next() {
-            if let Some(job) = job.refuse() {
+            if job.is_mandatory() {
                 self.run_job(job, origin);
+            } else {
+                self.me.scheduler.leave(Late::Job(job));
+            }
+        }
+    }
+
+    /// Leaves all jobs to others, because the runtime shuts down and no thread drives this worker.
+    pub(super) fn leave_jobs(&self) {
+        while let Some(job) = self.pop_job() {
+            if job.is_mandatory() {
+                self.me.scheduler.jobs.leave(job, Origin::Here);
+            } else {
+                self.me.scheduler.leave(Late::Job(job));
             }
         }
     }

@@ -64,7 +64,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         tracker: None,
         recorder: None,
         reactors: None,
-        refuse: |_, task| drop(task),
+        end: |_, late| late.end(),
         outside_of_tasks: |drop| drop(),
         call_spare: |_, seat| stage().call_spare(seat).then_some(()).ok_or(NoThread::AllBusy),
         call_closer: |_| false,

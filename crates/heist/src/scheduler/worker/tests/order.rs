@@ -500,41 +500,40 @@ fn f3_tasks_and_jobs_take_turns() {
     }
 }
 
-/// L5: while the runtime goes down, and drops what will not be run, which may wait for a task, a
-/// spare can still be had for that.
+/// T9: a job is refused, and what it has captured dropped, when all of the runtime is closed.
 #[test]
-fn l5_a_spare_comes_while_jobs_are_refused() {
+fn t9_jobs_are_refused_when_all_is_closed() {
     use crate::scheduler::jobs::{Header, Job, VTable};
 
     thread_local! {
-        static IS_SPARE_TO_BE_HAD: Cell<Option<bool>> = const { Cell::new(None) };
+        static REFUSED: Cell<usize> = const { Cell::new(0) };
     }
 
-    fn refuse() -> bool {
-        let scheduler = &super::stage().scheduler;
-        let taken = scheduler.spares.take(scheduler);
-        IS_SPARE_TO_BE_HAD.set(Some(taken.is_some()));
-        taken.into_iter().for_each(|(number, worker)| {
-            scheduler.spares.put_back(scheduler, number, worker);
-        });
-        true
+    fn refuse() {
+        REFUSED.set(REFUSED.get() + 1);
+        let stage = super::stage();
+        assert!(stage.scheduler.spares.take(&stage.scheduler).is_none());
+        assert!(stage.scheduler.submit_job(job()).is_err());
+        assert!(stage.spawn(async {}).is_finished(), "cancelled");
     }
 
-    static VTABLE: VTable = VTable {
-        run: |_, _, _| {},
-        refuse: |_| refuse(),
-        is_stack_job: false,
-        scope: None,
-        task: None,
-    };
-    static HEADER: Header = Header::new(&VTABLE);
+    fn job() -> Job {
+        static VTABLE: VTable = VTable {
+            run: |_, _, _| {},
+            refuse: Some(|_| refuse()),
+            is_stack_job: false,
+            scope: None,
+            task: None,
+        };
+        static HEADER: Header = Header::new(&VTABLE);
+        // SAFETY: (J1) it is static, and may be refused any number of times.
+        unsafe { Job::new(ptr::NonNull::from(&HEADER)) }
+    }
+
     let stage = Stage::new(2, None, 7);
-    // SAFETY: (J1) it lives for ever, and is refused once.
-    let job = unsafe { Job::new(ptr::NonNull::from(&HEADER)) };
-    assert!(stage.scheduler.submit_job(job).is_ok());
+    assert!(stage.scheduler.submit_job(job()).is_ok());
     stage.shut_down();
-    assert_eq!(IS_SPARE_TO_BE_HAD.get(), Some(true));
-    assert!(stage.scheduler.spares.take(&stage.scheduler).is_none());
+    assert_eq!(REFUSED.get(), 1);
 }
 
 /// W1: who holds back from stealing jobs goes back to what comes before them.
