@@ -286,6 +286,8 @@ fn waiting_in_a_task_without_workers_is_refused() {
     // Nested in a plain block_on, on the runtime itself.
     let text = panic_of(|| rt.block_on(async { rt.block_on(ready(())) }));
     assert_says(&text, "Runtime::block_on:", fix);
+    let text = panic_of(|| rt.block_on(async { rt.handle().block_on(ready(())) }));
+    assert_says(&text, "Handle::block_on:", fix);
     assert_eq!(rt.block_on(rt.spawn(async { 1 })).unwrap(), 1, "it is as good as new");
 }
 

@@ -395,6 +395,39 @@ fn f1_every_victim_is_found() {
     }
 }
 
+/// F1: worker 0 never runs dry, and all others are in polls that do not end. It looks at each of
+/// them, and not again and again at one that has nothing.
+#[test]
+fn f1_a_busy_worker_looks_at_every_stuck_one() {
+    const STUCK: usize = 8;
+    /// Called in a poll of this worker.
+    fn poll(worker: usize, log: Log) {
+        let stage = super::stage();
+        if worker < STUCK {
+            let next = async move { poll(worker + 1, log) };
+            super::super::outside(|| drop(stage.spawn(next)));
+            assert_eq!(stage.step(worker + 1), Step::Ran);
+            return;
+        }
+        stage.spawn(log.task(0));
+        for _ in 0..1000 {
+            assert_eq!(stage.step(0), Step::Ran);
+        }
+        assert_eq!(log.take(), [(0, 0)]);
+    }
+    for seed in 0..20 {
+        let (stage, log) = (Stage::new(STUCK + 1, Some(2), seed), Log::default());
+        stage.spawn(async {
+            loop {
+                task::yield_now().await;
+            }
+        });
+        assert_eq!(stage.step(0), Step::Ran);
+        stage.spawn(async move { poll(1, log) });
+        assert_eq!(stage.step(1), Step::Ran);
+    }
+}
+
 /// I1, I2: one is woken for the first task; before it runs that, it wakes the next, and so on.
 #[test]
 fn i2_the_last_searcher_wakes_another() {
