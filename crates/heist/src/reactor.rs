@@ -261,6 +261,11 @@ impl Reactor {
     /// Polls without waiting, and returns whether it woke a task. Does nothing if another thread
     /// polls.
     pub(crate) fn turn(&self) -> bool {
+        self.turn_after(|| ())
+    }
+
+    /// The same, but calls `before_wakers` if there are wakers to call.
+    pub(crate) fn turn_after(&self, before_wakers: impl FnOnce()) -> bool {
         if !self.is_in_use() {
             return false;
         }
@@ -272,7 +277,7 @@ impl Reactor {
         let mut harvest = Harvest::new(self, &self.turn, turn);
         harvest.wait(Some(Duration::ZERO));
         harvest.pass_on_signal();
-        harvest.deliver()
+        harvest.deliver(before_wakers)
     }
 
     /// The parker on which the worker of its seat sleeps, in the reactor or outside.
@@ -334,7 +339,7 @@ impl Reactor {
         meanwhile();
         harvest.wait(Some(Duration::ZERO));
         harvest.pass_on_signal();
-        harvest.deliver();
+        harvest.deliver(|| ());
     }
 }
 
@@ -424,8 +429,9 @@ impl<'a> Harvest<'a> {
         self.turn.events.is_empty() && self.reactor.timers.next() > self.now
     }
 
-    /// Wakes the tasks that wait for these events, and returns whether there were any.
-    pub(crate) fn deliver(mut self) -> bool {
+    /// Wakes the tasks that wait for these events, and returns whether there were any. If there
+    /// are, calls `before_wakers` first: a waker may be foreign code, and may wait.
+    pub(crate) fn deliver(mut self, before_wakers: impl FnOnce()) -> bool {
         let Turn { events, wakers } = &mut *self.turn;
         self.reactor.sources.dispatch(events.iter(), wakers);
         let sources = wakers.len() as u32;
@@ -445,6 +451,7 @@ impl<'a> Harvest<'a> {
         let mut wakers = std::mem::take(wakers);
         let lock = self.lock;
         drop(self);
+        before_wakers();
         wakers.drain(..).for_each(wake);
         if let Ok(mut turn) = lock.try_lock() {
             turn.wakers = wakers;

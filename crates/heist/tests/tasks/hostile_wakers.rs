@@ -1,6 +1,6 @@
 //! Hostile wakers: what a join handle was polled with panics when it is cloned or dropped (T7).
 
-use heist::runtime::Builder;
+use heist::runtime::{Builder, Handle};
 use heist::task::{JoinHandle, LocalSet};
 use std::cell::Cell;
 use std::future::{Future, pending, poll_fn};
@@ -9,6 +9,7 @@ use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
+use std::time::Duration;
 
 /// Panics where it is dropped.
 struct Grenade;
@@ -143,4 +144,52 @@ fn t6_a_waker_left_behind_does_not_end_the_shutdown() {
     assert_eq!(Arc::strong_count(&held), 1, "futures that nobody will drop");
     assert!(others.iter().all(JoinHandle::is_finished));
     assert!(dropped.is_ok(), "the panic is nobody's");
+}
+
+/// A waker that waits for a task of the runtime that calls it.
+struct Waits {
+    runtime: Handle,
+    /// Whether the runtime knows that it waits.
+    in_block_on: bool,
+    answers: mpsc::Sender<u32>,
+}
+
+impl Wake for Waits {
+    fn wake(self: Arc<Self>) {
+        let (answer, task) = mpsc::channel();
+        let join = self.runtime.spawn(async move { answer.send(7).unwrap() });
+        if self.in_block_on {
+            self.runtime.block_on(join).unwrap();
+        }
+        self.answers.send(task.recv().unwrap()).unwrap();
+    }
+}
+
+/// L2, I1: the runtime holds no lock while it calls a waker, and a worker that waits in one is
+/// replaced: at the end of a task, and of sleeps, all of which one worker may have to end.
+#[test]
+fn l2_a_waker_may_wait_for_its_runtime() {
+    const SLEEPS: usize = 3;
+    for (workers, in_block_on) in [(1, true), (1, false), (2, true), (2, false)] {
+        let rt = Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap();
+        let (answers, answer) = mpsc::channel();
+        let waits = Waits { runtime: rt.handle().clone(), in_block_on, answers };
+        let waker = Waker::from(Arc::new(waits));
+        let mut cx = Context::from_waker(&waker);
+        let (go_on, wait) = heist::sync::oneshot::channel::<()>();
+        let mut task = pin!(rt.spawn(async { wait.await.unwrap() }));
+        assert!(task.as_mut().poll(&mut cx).is_pending());
+        go_on.send(()).unwrap();
+        assert_eq!(answer.recv().unwrap(), 7);
+        rt.block_on(task).unwrap();
+
+        let _entered = rt.enter();
+        let sleep = || Box::pin(heist::time::sleep(Duration::from_millis(2)));
+        let mut sleeps: Vec<_> = (0..SLEEPS).map(|_| sleep()).collect();
+        // One that is over already calls no waker.
+        let polls = sleeps.iter_mut().map(|sleep| sleep.as_mut().poll(&mut cx));
+        let calls = polls.filter(Poll::is_pending).count();
+        (0..calls).for_each(|_| assert_eq!(answer.recv().unwrap(), 7));
+        sleeps.into_iter().for_each(|sleep| rt.block_on(sleep));
+    }
 }

@@ -118,7 +118,7 @@ fn what_has_come_in_a_sleep_comes_once() {
     far.write_all(b"late").unwrap();
     let slept = reactors[0].sleep(|| false);
     assert!(!slept.is_woken);
-    assert!(slept.harvest.expect("it is readable").deliver());
+    assert!(slept.harvest.expect("it is readable").deliver(|| ()));
     reactors[0].parker().unpark();
     let slept = reactors[0].sleep(|| false);
     assert!(slept.is_woken && slept.harvest.is_none());

@@ -48,7 +48,9 @@ impl Worker {
                     self.get_up(parking);
                 }
                 self.seat.reactors_turned(self.queues.interval());
-                harvest.into_iter().for_each(|harvest| _ = harvest.deliver());
+                if let Some(harvest) = harvest {
+                    harvest.deliver(|| self.begin_wakers());
+                }
                 return;
             }
             // A timer has come that is due before the one it slept for, a source, or nothing at
@@ -136,7 +138,7 @@ impl Worker {
 
     /// Polls its reactor. Returns whether that has woken anybody.
     pub(super) fn turn_reactor(&self) -> bool {
-        self.me.reactor().is_some_and(|reactor| reactor.turn())
+        self.me.reactor().is_some_and(|reactor| reactor.turn_after(|| self.begin_wakers()))
     }
 
     /// Polls a reactor that nobody has polled for a while: its worker may be in a long poll, or may
@@ -149,7 +151,15 @@ impl Worker {
         let mut others = (1..reactors.len()).map(|offset| (mine + offset) % reactors.len());
         let now = reactors.clock.now();
         let stale = others.find(|seat| reactors[*seat].is_stale(now, STALE));
-        stale.is_some_and(|seat| reactors[seat].turn())
+        stale.is_some_and(|seat| reactors[seat].turn_after(|| self.begin_wakers()))
+    }
+
+    /// Wakers are called next. One may be foreign code that waits, perhaps for a task in this
+    /// worker's slot. So the worker may be found to be stuck from now on (L2), and others do not
+    /// count on it as a searcher (I1).
+    fn begin_wakers(&self) {
+        self.found();
+        self.next_tick();
     }
 }
 
