@@ -84,11 +84,11 @@ impl Sysmon {
         }
     }
 
-    /// Whether there is nothing to watch.
+    /// Whether there is nothing to watch, and nothing left to report.
     fn is_quiet(&self) -> bool {
         let shared = &self.scheduler;
         if self.threshold.is_some() {
-            return shared.idle.are_all_idle();
+            return shared.idle.are_all_idle() && !self.has_stall_ended();
         }
         let is_any_unstaffed = shared.seats.iter().any(|seat| seat.is_unstaffed());
         let has_reactors = shared.config.reactors.is_some();

@@ -47,6 +47,14 @@ impl Sysmon {
         }
     }
 
+    /// Whether a poll that was reported has ended since. The worker may have come back and parked
+    /// between two looks.
+    pub(super) fn has_stall_ended(&self) -> bool {
+        let has_ended =
+            |worker: usize| !self.watches[worker].goes_on(&self.scheduler.remotes[worker]);
+        (0..self.watches.len()).any(|worker| self.watches[worker].is_reported && has_ended(worker))
+    }
+
     /// Polls that keep others waiting, or have cost their workers their seats, are reported when
     /// they have lasted long enough.
     pub(super) fn report_stalls(&mut self, now: Clock, threshold: Duration) {
