@@ -22,8 +22,8 @@ pub struct Args {
     /// Rayon on its own in the place of heist, too: how far from 1 the ratios of equals are
     #[arg(long)]
     control: bool,
-    /// Puts what is jumped to on boundaries of 32 bytes, on both sides: where the linker puts loops
-    /// is not in the ratio then
+    /// Aligns functions and loops on both sides, so that the ratio does not depend on where the
+    /// linker puts them. Without it both sides are built as users build them
     #[arg(long)]
     aligned: bool,
 }
@@ -153,9 +153,11 @@ impl Drop for Side {
     }
 }
 
-/// `par_sort_unstable` spends its time in a few short loops. With as many instructions on both
-/// sides, and one worker, it is up to 2 % off, in whichever direction the last change of either
-/// side has moved them.
+/// Functions begin at cache lines, and blocks that are only jumped to at multiples of 32 bytes.
+///
+/// `par_sort_unstable` spends its time in a few short loops. With the same number of instructions
+/// on both sides, and one worker, its ratio is up to 2 % off, in a direction that any change of
+/// either side can turn.
 const ALIGNED: &str =
     "-C llvm-args=-align-all-functions=6 -C llvm-args=-align-all-nofallthru-blocks=5";
 
