@@ -25,7 +25,7 @@ trait Worker: Send {
     fn push(&mut self, item: Item, rng: &mut Rng, ledger: &Ledger);
     fn pop(&mut self) -> Option<Item>;
     /// One attempt by a way of the generator's choice.
-    fn rob(&mut self, victim: &Self::Stealer, rng: &mut Rng) -> Option<Item>;
+    fn steal(&mut self, victim: &Self::Stealer, rng: &mut Rng) -> Option<Item>;
 }
 
 impl Worker for ring::Owner<Item> {
@@ -57,7 +57,7 @@ impl Worker for ring::Owner<Item> {
         self.pop()
     }
 
-    fn rob(&mut self, victim: &Self::Stealer, rng: &mut Rng) -> Option<Item> {
+    fn steal(&mut self, victim: &Self::Stealer, rng: &mut Rng) -> Option<Item> {
         match rng.below(4) {
             0 => victim.steal().success(),
             1 => {
@@ -94,7 +94,7 @@ impl Worker for deque::Owner<Item> {
         self.pop()
     }
 
-    fn rob(&mut self, victim: &Self::Stealer, rng: &mut Rng) -> Option<Item> {
+    fn steal(&mut self, victim: &Self::Stealer, rng: &mut Rng) -> Option<Item> {
         match rng.below(3) {
             0 => victim.steal_batch_into(self).success(),
             _ => victim.steal().success(),
@@ -143,7 +143,7 @@ fn work<W: Worker>(worker: &mut W, victims: &[W::Stealer], rng: &mut Rng, ledger
             _ => {
                 for _ in 0..burst {
                     let victim = &victims[rng.below(WORKERS) as usize];
-                    if let Some(item) = worker.rob(victim, rng) {
+                    if let Some(item) = worker.steal(victim, rng) {
                         ledger.take(item);
                     }
                 }
@@ -166,7 +166,7 @@ fn one_against_all<W: Worker>(items: u64) {
                 let (mut own, mut rng) = (W::new(number), Rng::for_thread(number));
                 loop {
                     let last = finished.load(Ordering::Acquire);
-                    if let Some(item) = own.rob(victim, &mut rng) {
+                    if let Some(item) = own.steal(victim, &mut rng) {
                         ledger.take(item);
                     }
                     while let Some(item) = own.pop() {

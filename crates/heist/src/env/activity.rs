@@ -68,14 +68,14 @@ impl fmt::Debug for Probe {
 /// A thread's activity at one moment, and its CPU use until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
-    state: State,
+    state: ThreadState,
     /// Some systems report the state but not these times.
     times: Option<Times>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "procfs alone makes one"))]
-enum State {
+enum ThreadState {
     /// It runs, or is ready to run.
     Runnable,
     /// It waits for something other than a CPU.
@@ -121,9 +121,9 @@ impl Usage {
     /// The activity according to this sample alone: what the thread is doing now.
     pub(crate) fn activity(&self) -> Activity {
         match self.state {
-            State::Runnable => Activity::Burning,
-            State::Asleep => Activity::Blocked,
-            State::Other => Activity::Unknown,
+            ThreadState::Runnable => Activity::Burning,
+            ThreadState::Asleep => Activity::Blocked,
+            ThreadState::Other => Activity::Unknown,
         }
     }
 }

@@ -46,7 +46,7 @@ const READ_DIR_BATCH: usize = 32;
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref().to_owned();
     let batch = run("fs::read_dir", || Ok(Batch::new(std::fs::read_dir(path)?).refill())).await?;
-    Ok(ReadDir(State::Idle(batch)))
+    Ok(ReadDir(Progress::Idle(batch)))
 }
 
 /// The entries of a directory, in no particular order and without `.` and `..`; opened by
@@ -73,10 +73,10 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 /// ```
 #[derive(Debug)]
 #[must_use = "it reads nothing by itself; call next_entry"]
-pub struct ReadDir(State);
+pub struct ReadDir(Progress);
 
 #[derive(Debug)]
-enum State {
+enum Progress {
     Idle(Batch),
     Reading(JoinHandle<Batch>),
     /// The remaining entries were lost when the runtime was shut down.
@@ -136,7 +136,7 @@ impl ReadDir {
         poll_counted(cx, |cx| {
             loop {
                 match &mut self.0 {
-                    State::Idle(batch) => {
+                    Progress::Idle(batch) => {
                         if let Some(entry) = batch.entries.pop_front() {
                             return Poll::Ready(entry.map(Some));
                         }
@@ -145,14 +145,14 @@ impl ReadDir {
                         }
                         self.read_on();
                     }
-                    State::Reading(reading) => match ready!(reading.poll_output(cx.waker())) {
-                        Ok(batch) => self.0 = State::Idle(batch),
+                    Progress::Reading(reading) => match ready!(reading.poll_output(cx.waker())) {
+                        Ok(batch) => self.0 = Progress::Idle(batch),
                         Err(error) => {
-                            self.0 = State::Lost;
+                            self.0 = Progress::Lost;
                             return Poll::Ready(Err(failure(error)));
                         }
                     },
-                    State::Lost => {
+                    Progress::Lost => {
                         return Poll::Ready(Err(io::Error::other(
                             "ReadDir: a batch of entries could not be read, and the rest is lost \
                              with it; call read_dir again",
@@ -165,8 +165,8 @@ impl ReadDir {
 
     fn read_on(&mut self) {
         let handle = Handle::current_for("ReadDir::next_entry");
-        if let State::Idle(batch) = std::mem::replace(&mut self.0, State::Lost) {
-            self.0 = State::Reading(handle.spawn_blocking(move || batch.refill()));
+        if let Progress::Idle(batch) = std::mem::replace(&mut self.0, Progress::Lost) {
+            self.0 = Progress::Reading(handle.spawn_blocking(move || batch.refill()));
         }
     }
 }

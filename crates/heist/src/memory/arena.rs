@@ -39,7 +39,7 @@ pub(crate) struct Arena {
     /// The chunk at which the next sweep begins; `None` stands for the oldest.
     sweep_from: Cell<Option<NonNull<Chunk>>>,
     /// A chunk without blocks in use, kept for the next time.
-    spare: Cell<Option<NonNull<Chunk>>>,
+    kept: Cell<Option<NonNull<Chunk>>>,
 }
 
 /// The header of a chunk. Its blocks lie behind it.
@@ -70,7 +70,7 @@ impl Arena {
             next: Cell::new(ptr::null_mut()),
             end: Cell::new(ptr::null_mut()),
             sweep_from: Cell::new(None),
-            spare: Cell::new(None),
+            kept: Cell::new(None),
         }
     }
 
@@ -158,7 +158,7 @@ impl Arena {
             this.next.set(self.next.get());
         }
         self.sweep(SWEEP);
-        let chunk = self.spare.take().unwrap_or_else(Chunk::allocate);
+        let chunk = self.kept.take().unwrap_or_else(Chunk::allocate);
         self.begin(chunk);
     }
 
@@ -201,9 +201,9 @@ impl Arena {
 
     /// Keeps a chunk without blocks in use, and frees the one that was kept before.
     fn keep(&self, chunk: NonNull<Chunk>) {
-        if let Some(spare) = self.spare.replace(Some(chunk)) {
+        if let Some(kept) = self.kept.replace(Some(chunk)) {
             // SAFETY: (J6) none of its blocks is in use.
-            unsafe { Chunk::free(spare) };
+            unsafe { Chunk::free(kept) };
         }
     }
 }
@@ -272,9 +272,9 @@ impl Drop for Arena {
                 unsafe { Chunk::free(chunk) };
             }
         }
-        if let Some(spare) = self.spare.take() {
+        if let Some(kept) = self.kept.take() {
             // SAFETY: (J6) none of its blocks is in use.
-            unsafe { Chunk::free(spare) };
+            unsafe { Chunk::free(kept) };
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::tuning::SHORT_WORK;
 use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
-use time::Tick;
+use time::Millis;
 use wheel::Wheel;
 
 #[cfg(all(test, loom))]
@@ -50,7 +50,7 @@ pub(crate) enum Registered {
 impl Timers {
     pub(crate) fn new(now: Time) -> Self {
         Timers {
-            wheel: Mutex::new(Some(Wheel::new(Tick::before(now)))),
+            wheel: Mutex::new(Some(Wheel::new(Millis::before(now)))),
             next: AtomicU64::new(Time::NEVER.as_nanos()),
             asleep_until: AtomicU64::new(0),
         }
@@ -70,10 +70,10 @@ impl Timers {
     pub(crate) fn register_new(&self, waker: Waker, deadline: Time) -> (Arc<Timer>, Registered) {
         let mut wheel = self.lock();
         let timer = Timer::entered(waker, deadline);
-        let timer = match wheel.as_mut().and_then(Wheel::spare) {
-            Some(mut spare) => {
-                *Arc::get_mut(&mut spare).expect("a spare timer has one owner") = timer;
-                spare
+        let timer = match wheel.as_mut().and_then(Wheel::take_free) {
+            Some(mut free) => {
+                *Arc::get_mut(&mut free).expect("a free timer has one owner") = timer;
+                free
             }
             None => Arc::new(timer),
         };
@@ -144,7 +144,7 @@ impl Timers {
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
         let mut wheel = self.lock();
         let open = if canary::TIMERS_CLOSE_UNSEEN.sings() {
-            wheel.replace(Wheel::new(Tick(0)))
+            wheel.replace(Wheel::new(Millis(0)))
         } else {
             wheel.take()
         };
@@ -156,7 +156,7 @@ impl Timers {
     }
 
     fn publish(&self, wheel: &Wheel) {
-        let next = wheel.next().map_or(Time::NEVER, |tick| tick.time());
+        let next = wheel.next().map_or(Time::NEVER, |due| due.time());
         self.next.store(next.as_nanos(), Ordering::Relaxed);
     }
 

@@ -75,15 +75,15 @@ impl Blocking {
         self.crew.submit(producer(), Unbegun { closure, is_mandatory }, host)
     }
 
-    /// Has a thread run `spare` now: one that sleeps, or a new one. If there is none to be had, it
+    /// Has a thread run `call` now: one that sleeps, or a new one. If there is none to be had, it
     /// is dropped; it never waits for a thread that is busy. It is also dropped if the runtime goes
     /// down before it has begun. It must not panic.
     pub(crate) fn call(
         &self,
-        spare: impl FnOnce() + Send + 'static,
+        call: impl FnOnce() + Send + 'static,
         host: &impl Host,
     ) -> Result<(), NoThread> {
-        self.crew.call(Box::new(spare), host)
+        self.crew.call(Box::new(call), host)
     }
 
     /// How the threads are made.
@@ -215,7 +215,7 @@ impl<F: FnOnce() -> R, R> Future for Closure<F> {
 pub(crate) struct NeverWaits;
 
 impl Schedule for NeverWaits {
-    type Home = ();
+    type Link = ();
 
     fn adopt(&self, _task: TaskRef) -> Option<()> {
         unreachable!("a closure's task is ready after its first poll")

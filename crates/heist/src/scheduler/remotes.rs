@@ -5,7 +5,7 @@ use super::idle::MAX_WORKERS;
 use super::jobs::{Inbox, Job};
 use super::pinned::PinnedInbox;
 use super::shared::{Config, Runnable, Scheduler};
-use super::slot::Slot;
+use super::slot::LifoSlot;
 use crate::env::{Parker, Probe};
 use crate::metrics::WorkerCounters;
 use crate::task::{Id, Notified};
@@ -59,7 +59,7 @@ pub(super) struct Remote {
 /// What a worker itself writes, and others look at when they find nothing else.
 pub(super) struct Own {
     /// The task woken last.
-    pub(super) lifo: Slot,
+    pub(super) lifo: LifoSlot,
     /// Changes with each of the worker's steps. Odd while it has nothing to run; if it is even and
     /// stands still, a poll is going on.
     pub(super) tick: AtomicU32,
@@ -105,7 +105,7 @@ impl Own {
     /// Takes the task out of the slot of a worker that will not take it soon, or never. A thief
     /// that is at the slot may be after a task that is gone by now; therefore this retries until
     /// the slot is empty.
-    pub(super) fn rescue_lifo(&self) -> Option<Runnable> {
+    pub(super) fn empty_lifo(&self) -> Option<Runnable> {
         while self.lifo.has_task() {
             let stolen = self.steal_lifo();
             if stolen.is_some() {
@@ -118,7 +118,7 @@ impl Own {
 
     /// Takes the task out of the worker's slot, unless another thread is at it.
     pub(super) fn steal_lifo(&self) -> Option<Runnable> {
-        let task = self.lifo.rob()?;
+        let task = self.lifo.steal()?;
         // SAFETY: (T1) put there by the slot's owner, and taken out here alone.
         Some(unsafe { Notified::from_ptr(task) })
     }
@@ -229,7 +229,7 @@ impl Remote {
             stealer: ends.ring.stealer(),
             jobs: ends.jobs.stealer(),
             own: CachePadded::new(Own {
-                lifo: Slot::new(barrier),
+                lifo: LifoSlot::new(barrier),
                 tick: AtomicU32::new(1),
                 running: Running::new(),
             }),

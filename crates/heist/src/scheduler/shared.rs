@@ -426,7 +426,7 @@ impl Shared {
             let stolen = std::iter::repeat_with(|| remote.stealer.steal());
             let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
             gathered.extend(queued);
-            gathered.extend(has_barrier.then(|| remote.own.rescue_lifo()).flatten());
+            gathered.extend(has_barrier.then(|| remote.own.empty_lifo()).flatten());
         }
         self.leftovers.leave_all(&mut gathered);
     }
@@ -516,7 +516,7 @@ impl Shared {
 }
 
 /// The scheduler of a task that waits, and where the task is kept.
-pub(crate) struct Home {
+pub(crate) struct Link {
     shared: Arc<Shared>,
     place: Place,
 }
@@ -548,14 +548,14 @@ impl Place {
 }
 
 impl Schedule for Scheduler {
-    type Home = Home;
+    type Link = Link;
 
-    fn adopt(&self, task: TaskRef) -> Option<Home> {
+    fn adopt(&self, task: TaskRef) -> Option<Link> {
         let key = match self.worker {
             ANY => self.waiting.adopt(task),
             worker => self.remotes[usize::from(worker)].pinned.adopt(task),
         };
-        Some(Home { shared: self.shared.clone(), place: Place::new(self.worker, key?) })
+        Some(Link { shared: self.shared.clone(), place: Place::new(self.worker, key?) })
     }
 
     #[inline(always)]
@@ -565,17 +565,17 @@ impl Schedule for Scheduler {
         }
     }
 
-    fn release(home: Home) -> bool {
-        let Home { shared, place } = home;
+    fn release(link: Link) -> bool {
+        let Link { shared, place } = link;
         match place.worker() {
             ANY => shared.waiting.release(place.key()),
             worker => shared.remotes[usize::from(worker)].pinned.release(place.key()),
         }
     }
 
-    unsafe fn schedule(home: *const Home, task: Runnable) {
-        // SAFETY: (T10) `home` is in the task, which has not been handed on yet.
-        let Home { shared, place } = unsafe { &*home };
+    unsafe fn schedule(link: *const Link, task: Runnable) {
+        // SAFETY: (T10) `link` is in the task, which has not been handed on yet.
+        let Link { shared, place } = unsafe { &*link };
         let worker = place.worker();
         // A worker goes on with a reference of its own; others need one.
         let tried = match worker {

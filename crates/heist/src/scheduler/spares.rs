@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Spare workers, by number from 0 on.
 pub(super) struct Spares {
-    state: Mutex<State>,
+    list: Mutex<SpareList>,
 }
 
 /// No spare will sit down any more.
@@ -21,7 +21,7 @@ pub(super) struct Spares {
 pub(super) struct NoSpares(());
 
 #[derive(Default)]
-struct State {
+struct SpareList {
     /// Those that do not run. The lowest is taken first, so that thieves need not look far.
     resting: BTreeMap<usize, Worker>,
     running: BTreeSet<usize>,
@@ -35,7 +35,7 @@ struct State {
 
 impl Spares {
     pub(super) fn new() -> Self {
-        Spares { state: Mutex::default() }
+        Spares { list: Mutex::default() }
     }
 
     /// How many run.
@@ -51,20 +51,20 @@ impl Spares {
 
     /// All that were at work have ended: no circle of those at rest and their scheduler.
     pub(super) fn end(&self) {
-        let mut state = self.lock();
-        state.is_over = true;
-        let resting = std::mem::take(&mut state.resting);
-        drop(state);
+        let mut list = self.lock();
+        list.is_over = true;
+        let resting = std::mem::take(&mut list.resting);
+        drop(list);
         drop(resting);
     }
 
     /// One to run; `None` if there are as many as there may be, or the runtime goes down.
     pub(super) fn take(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
-        let mut state = self.lock();
-        if state.is_closed {
+        let mut list = self.lock();
+        if list.is_closed {
             return None;
         }
-        let taken = state.take(scheduler)?;
+        let taken = list.take(scheduler)?;
         scheduler.one_has_begun();
         Some(taken)
     }
@@ -72,12 +72,12 @@ impl Spares {
     /// A spare to run as a closer. Returns `None` if there are as many as there may be, or all
     /// others have ended.
     pub(super) fn take_for_closer(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
-        let mut state = self.lock();
-        if state.is_over || !scheduler.one_more_has_begun() {
+        let mut list = self.lock();
+        if list.is_over || !scheduler.one_more_has_begun() {
             return None;
         }
-        let taken = state.take(scheduler);
-        drop(state);
+        let taken = list.take(scheduler);
+        drop(list);
         if taken.is_none() {
             scheduler.one_has_ended();
         }
@@ -101,21 +101,21 @@ impl Spares {
             worker.clear();
         }
         worker.leave_arena();
-        let mut state = self.lock();
-        state.running.remove(&number);
-        state.show(scheduler);
-        state.resting.insert(number, worker);
-        drop(state);
+        let mut list = self.lock();
+        list.running.remove(&number);
+        list.show(scheduler);
+        list.resting.insert(number, worker);
+        drop(list);
         scheduler.one_has_ended();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SpareList> {
         // Nothing in here panics with the lock held.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SpareList {
     fn take(&mut self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
         let (number, worker) = match self.resting.pop_first() {
             Some(rested) => rested,

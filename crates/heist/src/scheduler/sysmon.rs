@@ -252,7 +252,7 @@ impl Sysmon {
         }
         if has_task && (is_blocked || is_over) {
             // No worker is woken for it, and it waits behind the poll.
-            shared.rescue_slot(worker);
+            shared.empty_slot(worker);
         }
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
         // An idle seat is enough, because the idle protocol wakes it; but not for a home worker
@@ -292,14 +292,14 @@ impl Scheduler {
         // The worker puts nothing into its slot any more that it would not take out again; what it
         // put there before is visible behind the barrier.
         if self.barrier.heavy() {
-            self.rescue_slot(worker);
+            self.empty_slot(worker);
         }
         true
     }
 
     /// Moves the task in the slot of a stuck worker to where others look for it.
-    fn rescue_slot(&self, worker: usize) {
-        if let Some(task) = self.remotes[worker].own.rescue_lifo() {
+    fn empty_slot(&self, worker: usize) {
+        if let Some(task) = self.remotes[worker].own.empty_lifo() {
             self.inject(task);
         }
     }

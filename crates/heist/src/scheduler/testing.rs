@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 pub(super) struct Nowhere;
 
 impl Schedule for Nowhere {
-    type Home = ();
+    type Link = ();
 
     fn adopt(&self, _task: TaskRef) -> Option<()> {
         None

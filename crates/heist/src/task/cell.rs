@@ -57,7 +57,7 @@ struct Cell<F: Future, S: Schedule> {
     header: Header,
     /// The scheduler of the task. Set by the worker before the task waits for the first time; until
     /// then only a worker schedules it, which knows its scheduler.
-    home: UnsafeCell<Option<S::Home>>,
+    link: UnsafeCell<Option<S::Link>>,
     stage: UnsafeCell<Stage<F>>,
     /// Belongs to the task if JOIN_WAKER is set, and otherwise to the join handle.
     join_waker: UnsafeCell<Option<Waker>>,
@@ -186,7 +186,7 @@ impl RawTask {
     fn act(self, notify: Notify) {
         match notify {
             Notify::Nothing => {}
-            // SAFETY: (T4) the task was waiting, so it has a home; the reference is the queue's.
+            // SAFETY: (T4) the task was waiting, so it has a link; the reference is the queue's.
             Notify::Schedule => unsafe { (self.header().vtable.schedule)(self.0) },
             Notify::Dealloc => self.dealloc(),
         }
@@ -254,7 +254,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     fn new(future: F, id: Id, spawned_at: &'static Location<'static>) -> Self {
         Cell {
             header: Header { state: State::new(), vtable: Self::VTABLE, id, spawned_at },
-            home: UnsafeCell::new(None),
+            link: UnsafeCell::new(None),
             stage: UnsafeCell::new(Stage::Future(future)),
             join_waker: UnsafeCell::new(None),
         }
@@ -334,8 +334,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         scheduler.poll_returned();
         let now = self.header.state.load();
         // SAFETY: (T2) set by the running worker only, which is this one.
-        let is_home = self.home.with(|home| unsafe { (*home).is_some() });
-        if is_home || now.is_notified() || now.is_cancelled() {
+        let is_linked = self.link.with(|link| unsafe { (*link).is_some() });
+        if is_linked || now.is_notified() || now.is_cancelled() {
             return true;
         }
         // The scheduler's reference comes first: as soon as it keeps the task, a shutdown on
@@ -346,7 +346,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             return false;
         };
         // SAFETY: (T2) wakers read it only after the state has become idle, which is next.
-        self.home.with_mut(|home| unsafe { *home = Some(new) });
+        self.link.with_mut(|link| unsafe { *link = Some(new) });
         true
     }
 
@@ -404,8 +404,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         }
         // SAFETY: (T2) a complete task is never scheduled, and only the thread that completed it
         // comes here.
-        let home = self.home.with_mut(|home| unsafe { (*home).take() });
-        1 + u64::from(home.is_some_and(S::release))
+        let link = self.link.with_mut(|link| unsafe { (*link).take() });
+        1 + u64::from(link.is_some_and(S::release))
     }
 
     /// Cancels a task that counts as running on this thread, and gives up the caller's reference.
@@ -420,13 +420,13 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     unsafe fn schedule(header: NonNull<Header>) {
         // SAFETY: (T10) the vtable belongs to this type.
         let cell = unsafe { Self::of(header) };
-        // SAFETY: (T4) home was set before the task became idle, which the caller has acquired.
-        let home = cell.home.with(|home| unsafe { (*home).as_ref() }.map(|home| &raw const *home));
-        let home = home.expect("a task that waits has a home");
+        // SAFETY: (T4) link was set before the task became idle, which the caller has acquired.
+        let link = cell.link.with(|link| unsafe { (*link).as_ref() }.map(|link| &raw const *link));
+        let link = link.expect("a task that waits has a link");
         // SAFETY: (T1) the state has just become NOTIFIED, with a reference for the queue.
         let task = unsafe { super::Notified::from_raw(RawTask(header)) };
-        // SAFETY: (T10) `home` is in the task, which is alive as long as it is in no queue.
-        unsafe { S::schedule(home, task) };
+        // SAFETY: (T10) `link` is in the task, which is alive as long as it is in no queue.
+        unsafe { S::schedule(link, task) };
     }
 
     unsafe fn read_output(header: NonNull<Header>, into: NonNull<()>, waker: &Waker) {
@@ -499,7 +499,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         if model_has_failed() {
             return;
         }
-        self.home.with_mut(|_| ());
+        self.link.with_mut(|_| ());
         self.stage.with_mut(|_| ());
         self.join_waker.with_mut(|_| ());
     }

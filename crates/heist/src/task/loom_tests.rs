@@ -55,20 +55,20 @@ impl Queue {
 }
 
 impl Schedule for Queue {
-    type Home = Queue;
+    type Link = Queue;
 
     fn adopt(&self, task: TaskRef) -> Option<Queue> {
         *self.0.waiting.lock().unwrap() = Some(task);
         Some(self.clone())
     }
 
-    fn release(home: Queue) -> bool {
-        home.0.waiting.lock().unwrap().take().map(TaskRef::forget).is_some()
+    fn release(link: Queue) -> bool {
+        link.0.waiting.lock().unwrap().take().map(TaskRef::forget).is_some()
     }
 
-    unsafe fn schedule(home: *const Queue, task: Notified<Queue>) {
+    unsafe fn schedule(link: *const Queue, task: Notified<Queue>) {
         // SAFETY: (T4) the task has not been handed on yet.
-        let queue = unsafe { &*home }.clone();
+        let queue = unsafe { &*link }.clone();
         queue.push(task);
     }
 }

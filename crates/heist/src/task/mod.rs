@@ -58,11 +58,11 @@ pub mod futures {
 /// What a task needs of its scheduler. Cheap to clone.
 pub(crate) trait Schedule: Clone + Send + Sync + 'static {
     /// What each task keeps of the scheduler: a reference to it, and where it stores waiting tasks.
-    type Home;
+    type Link;
 
     /// Stores a task that is going to wait for the first time, so that a shutdown finds it. Returns
     /// `None` if the runtime has been shut down.
-    fn adopt(&self, task: TaskRef) -> Option<Self::Home>;
+    fn adopt(&self, task: TaskRef) -> Option<Self::Link>;
 
     /// Called after a poll that returned `Pending`: from now on the task may run on another thread.
     #[inline(always)]
@@ -70,14 +70,14 @@ pub(crate) trait Schedule: Clone + Send + Sync + 'static {
 
     /// Called when the task has ended. Returns whether it was still stored; the caller then owns
     /// its reference.
-    fn release(home: Self::Home) -> bool;
+    fn release(link: Self::Link) -> bool;
 
     /// Takes a task that was woken, on any thread.
     ///
     /// # Safety
-    /// `home` is alive until `task` is handed on. Afterwards the task may run, end and be freed by
-    /// another thread, and `home` with it.
-    unsafe fn schedule(home: *const Self::Home, task: Notified<Self>);
+    /// `link` is alive until `task` is handed on. Afterwards the task may run, end and be freed by
+    /// another thread, and `link` with it.
+    unsafe fn schedule(link: *const Self::Link, task: Notified<Self>);
 }
 
 /// A runnable task, and the right to run it (T1). There is at most one for each task.

@@ -51,7 +51,7 @@ fn f1_a_busy_worker_is_robbed() {
     assert!(ran.recv().is_ok());
 }
 
-/// W6: the slot of a worker that is stuck in a poll is robbed too.
+/// W6: thieves also take the task in the slot of a worker that is stuck in a poll.
 #[test]
 fn w6_the_slot_of_a_stuck_worker_is_robbed() {
     let runtime = runtime(2);

@@ -24,30 +24,31 @@ impl Wake for CountWakes {
 
 /// T6: panics if it is dropped on another thread than its own; a panic in a drop would be lost in
 /// the task, so it is counted.
-struct Homebound {
-    home: ThreadId,
+struct OwnThread {
+    thread: ThreadId,
     dropped: Arc<AtomicUsize>,
     strayed: Arc<AtomicUsize>,
     _not_send: Rc<()>,
 }
 
-impl Drop for Homebound {
+impl Drop for OwnThread {
     fn drop(&mut self) {
-        let count = if thread::current().id() == self.home { &self.dropped } else { &self.strayed };
+        let count =
+            if thread::current().id() == self.thread { &self.dropped } else { &self.strayed };
         count.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 #[derive(Default)]
-struct Home {
+struct Drops {
     dropped: Arc<AtomicUsize>,
     strayed: Arc<AtomicUsize>,
 }
 
-impl Home {
-    fn guard(&self) -> Homebound {
-        Homebound {
-            home: thread::current().id(),
+impl Drops {
+    fn guard(&self) -> OwnThread {
+        OwnThread {
+            thread: thread::current().id(),
             dropped: Arc::clone(&self.dropped),
             strayed: Arc::clone(&self.strayed),
             _not_send: Rc::new(()),
@@ -65,7 +66,7 @@ impl Home {
 fn local_tasks_share_what_is_not_send() {
     let rt = runtime(2);
     let sum = Rc::new(Cell::new(0));
-    let home = thread::current().id();
+    let own = thread::current().id();
     LocalSet::new().block_on(&rt, async {
         let tasks: Vec<_> = (0..200u32)
             .map(|i| {
@@ -73,7 +74,7 @@ fn local_tasks_share_what_is_not_send() {
                 spawn_local(async move {
                     for _ in 0..i % 7 {
                         task::yield_now().await;
-                        assert_eq!(thread::current().id(), home);
+                        assert_eq!(thread::current().id(), own);
                     }
                     sum.set(sum.get() + i);
                     Rc::new(i)
@@ -219,12 +220,12 @@ fn a_run_inside_of_a_task_of_the_same_set_works() {
 }
 
 #[test]
-fn t6_futures_are_dropped_at_home_whatever_their_state() {
+fn t6_futures_are_dropped_on_their_thread_whatever_their_state() {
     let rt = runtime(2);
-    let home = Home::default();
+    let drops = Drops::default();
     let set = LocalSet::new();
     let spawn = |future: std::pin::Pin<Box<dyn Future<Output = ()>>>| {
-        let guard = home.guard();
+        let guard = drops.guard();
         set.spawn_local(async move {
             let _guard = guard;
             future.await;
@@ -243,26 +244,26 @@ fn t6_futures_are_dropped_at_home_whatever_their_state() {
     })
     .join()
     .unwrap();
-    home.check(0);
+    drops.check(0);
     drop(set);
-    home.check(4);
+    drops.check(4);
     for task in [waits, woken, aborted, queued] {
         assert!(rt.block_on(task).unwrap_err().is_cancelled());
     }
 }
 
 #[test]
-fn t6_futures_are_dropped_at_home_when_wake_ups_race_with_the_end() {
+fn t6_futures_are_dropped_on_their_thread_when_wake_ups_race_with_the_end() {
     let rounds = scaled(300) as usize;
     let tasks = 20;
-    let home = Home::default();
+    let drops = Drops::default();
     for round in 0..rounds {
         let wakers = Arc::new(Mutex::new(Vec::<Waker>::new()));
         let go = Arc::new(AtomicBool::new(false));
         let mut set = Box::pin(LocalSet::new());
         let handles: Vec<_> = (0..tasks)
             .map(|_| {
-                let (guard, wakers) = (home.guard(), Arc::clone(&wakers));
+                let (guard, wakers) = (drops.guard(), Arc::clone(&wakers));
                 set.spawn_local(poll_fn(move |cx| -> Poll<()> {
                     let _ = &guard;
                     wakers.lock().unwrap().push(cx.waker().clone());
@@ -292,11 +293,11 @@ fn t6_futures_are_dropped_at_home_when_wake_ups_race_with_the_end() {
             std::hint::spin_loop();
         }
         drop(set);
-        home.check((round + 1) * tasks);
+        drops.check((round + 1) * tasks);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert!(handles.iter().all(|handle| handle.is_finished()), "T5");
     }
-    home.check(rounds * tasks);
+    drops.check(rounds * tasks);
 }
 
 #[test]
@@ -329,12 +330,12 @@ fn a_future_may_spawn_and_wake_when_it_is_dropped_with_the_set() {
         }
     }
     let rt = runtime(1);
-    let home = Home::default();
+    let drops = Drops::default();
     let dropped = Rc::new(Cell::new(0));
     let set = LocalSet::new();
     let gate = Gate::default();
     for _ in 0..10 {
-        let (guard, pass) = (home.guard(), gate.pass());
+        let (guard, pass) = (drops.guard(), gate.pass());
         let spawner = SpawnWhenDropped(gate.clone(), Rc::clone(&dropped));
         set.spawn_local(async move {
             let _guards = (guard, spawner);
@@ -344,15 +345,15 @@ fn a_future_may_spawn_and_wake_when_it_is_dropped_with_the_set() {
     }
     set.block_on(&rt, task::yield_now());
     drop(set);
-    home.check(10);
+    drops.check(10);
     assert_eq!(dropped.get(), 10);
 }
 
 #[test]
 fn an_aborted_task_is_cancelled_by_its_own_thread() {
     let rt = runtime(2);
-    let home = Home::default();
-    let guard = home.guard();
+    let drops = Drops::default();
+    let guard = drops.guard();
     let set = LocalSet::new();
     let is_waiting = Gate::default();
     let waits = is_waiting.pass();
@@ -367,7 +368,7 @@ fn an_aborted_task_is_cancelled_by_its_own_thread() {
         abort.abort();
     });
     assert!(set.block_on(&rt, task).unwrap_err().is_cancelled());
-    home.check(1);
+    drops.check(1);
 }
 
 #[test]
@@ -413,10 +414,10 @@ fn spawn_local_needs_a_set_and_enter_gives_one() {
 #[test]
 fn spawn_inside_of_a_set_goes_to_the_runtime() {
     let rt = runtime(1);
-    let home = thread::current().id();
+    let own = thread::current().id();
     LocalSet::new().block_on(&rt, async move {
         let elsewhere = heist::spawn(async { thread::current().id() }).await.unwrap();
-        assert_ne!(elsewhere, home);
+        assert_ne!(elsewhere, own);
     });
 }
 
@@ -472,13 +473,13 @@ fn a_set_may_be_dropped_when_its_thread_ends() {
     thread_local! {
         static KEPT: RefCell<Option<LocalSet>> = const { RefCell::new(None) };
     }
-    let home = Home::default();
-    let dropped = Arc::clone(&home.dropped);
-    let strayed = Arc::clone(&home.strayed);
+    let drops = Drops::default();
+    let dropped = Arc::clone(&drops.dropped);
+    let strayed = Arc::clone(&drops.strayed);
     thread::spawn(move || {
-        let home = Home { dropped, strayed };
+        let drops = Drops { dropped, strayed };
         let set = LocalSet::new();
-        let guard = home.guard();
+        let guard = drops.guard();
         set.spawn_local(async move {
             let _guard = guard;
             pending::<()>().await;
@@ -489,7 +490,7 @@ fn a_set_may_be_dropped_when_its_thread_ends() {
     })
     .join()
     .unwrap();
-    home.check(1);
+    drops.check(1);
 }
 
 #[test]

@@ -114,23 +114,23 @@ impl<Q: Queue> Heist<Q> {
         let scene = Scene::new(thieves.len());
         let (elapsed, found) = thread::scope(|scope| {
             let alarm = Alarm(&scene.over);
-            let mut robbers = Vec::with_capacity(thieves.len());
+            let mut threads = Vec::with_capacity(thieves.len());
             for (thief, loot) in thieves.iter_mut().zip(&scene.loot) {
-                let rob = || thief.rob(&scene, loot);
-                let robber = thread::Builder::new().spawn_scoped(scope, rob);
-                robbers.push(robber.map_err(Fault::Setup)?);
+                let run = || thief.run(&scene, loot);
+                let thread = thread::Builder::new().spawn_scoped(scope, run);
+                threads.push(thread.map_err(Fault::Setup)?);
             }
             scene.wait_for_thieves()?;
 
             let start = Instant::now();
             let mut found = push_and_pop(owner, items)?;
             drop(alarm);
-            let gone = || robbers.iter().all(thread::ScopedJoinHandle::is_finished);
+            let gone = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
             scene.wait_for_loot(items - found.count().min(items), gone)?;
             let elapsed = start.elapsed();
 
-            for robber in robbers {
-                let loot = robber.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            for thread in threads {
+                let loot = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 found.merge(loot?);
             }
             Ok::<_, Fault>((elapsed, found))
@@ -141,7 +141,7 @@ impl<Q: Queue> Heist<Q> {
 }
 
 impl<Q: Queue> Thief<Q> {
-    fn rob(&mut self, scene: &Scene, loot: &Loot) -> Result<Tally, Fault> {
+    fn run(&mut self, scene: &Scene, loot: &Loot) -> Result<Tally, Fault> {
         let mut found = Tally::default();
         // The first attempt of a new thread may set up what is per thread, before the clock
         // starts.
@@ -230,7 +230,7 @@ struct Alarm<'a>(&'a AtomicBool);
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in Thief::rob().
+        // Release: pairs with the Acquire in Thief::run().
         self.0.store(true, Ordering::Release);
     }
 }

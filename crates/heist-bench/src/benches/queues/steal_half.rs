@@ -10,7 +10,7 @@ use crate::unit::Unit;
 
 const FILL: u64 = 128;
 
-/// Victims that are filled, then robbed: reading the clock once for all of them keeps its
+/// Victims that are filled and then stolen from: reading the clock once for all of them keeps its
 /// cost, about that of a short steal, out of the result. Few enough for the first-level cache.
 const VICTIMS: usize = 16;
 
@@ -28,33 +28,33 @@ pub fn bench() -> Bench {
 
 /// One iteration is one steal.
 fn subject<Q: Queue>() -> impl FnMut(u64) -> Result<Sample, Fault> {
-    let mut robberies: Vec<Robbery<Q>> = (0..VICTIMS).map(|_| Robbery::new()).collect();
+    let mut thefts: Vec<Theft<Q>> = (0..VICTIMS).map(|_| Theft::new()).collect();
     move |iterations| {
         let rounds = iterations.div_ceil(VICTIMS as u64);
         let mut elapsed = Duration::ZERO;
         for _ in 0..rounds {
-            robberies.iter_mut().for_each(Robbery::fill);
+            thefts.iter_mut().for_each(Theft::fill);
             let start = Instant::now();
-            robberies.iter_mut().for_each(Robbery::steal);
+            thefts.iter_mut().for_each(Theft::steal);
             elapsed += start.elapsed();
-            robberies.iter_mut().try_for_each(Robbery::check)?;
+            thefts.iter_mut().try_for_each(Theft::check)?;
         }
         Ok(Sample::Timed { elapsed, operations: rounds * VICTIMS as u64 })
     }
 }
 
-struct Robbery<Q: Queue> {
+struct Theft<Q: Queue> {
     victim: Q,
     stealer: Q::Stealer,
     thief: Q,
     attempt: Attempt,
 }
 
-impl<Q: Queue> Robbery<Q> {
+impl<Q: Queue> Theft<Q> {
     fn new() -> Self {
         let victim = Q::new();
         let stealer = victim.stealer();
-        Robbery { victim, stealer, thief: Q::new(), attempt: Attempt::Empty }
+        Theft { victim, stealer, thief: Q::new(), attempt: Attempt::Empty }
     }
 
     fn fill(&mut self) {

@@ -106,11 +106,11 @@ impl<R: AsyncRuntime> Blockade<R> {
 /// otherwise.
 struct Meeting {
     expected: usize,
-    state: Mutex<State>,
+    arrivals: Mutex<Arrivals>,
     changed: Condvar,
 }
 
-struct State {
+struct Arrivals {
     came: usize,
     /// Whether it takes place; None while that is open.
     outcome: Option<bool>,
@@ -118,44 +118,44 @@ struct State {
 
 impl Meeting {
     fn new(expected: usize) -> Self {
-        let state = Mutex::new(State { came: 0, outcome: None });
-        Meeting { expected, state, changed: Condvar::new() }
+        let arrivals = Mutex::new(Arrivals { came: 0, outcome: None });
+        Meeting { expected, arrivals, changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Arrivals> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Blocks until all are there, and returns whether they are. The first thread that loses
     /// patience calls it off.
     fn attend(&self, patience: Duration) -> bool {
-        let mut state = self.lock();
-        if state.outcome.is_none() {
-            state.came += 1;
-            if state.came == self.expected {
-                self.decide(&mut state, true);
+        let mut arrivals = self.lock();
+        if arrivals.outcome.is_none() {
+            arrivals.came += 1;
+            if arrivals.came == self.expected {
+                self.decide(&mut arrivals, true);
             }
         }
-        let (mut state, _) = self
+        let (mut arrivals, _) = self
             .changed
-            .wait_timeout_while(state, patience, |state| state.outcome.is_none())
+            .wait_timeout_while(arrivals, patience, |arrivals| arrivals.outcome.is_none())
             .unwrap_or_else(PoisonError::into_inner);
-        state.outcome.unwrap_or_else(|| self.decide(&mut state, false))
+        arrivals.outcome.unwrap_or_else(|| self.decide(&mut arrivals, false))
     }
 
-    fn decide(&self, state: &mut State, outcome: bool) -> bool {
-        state.outcome = Some(outcome);
+    fn decide(&self, arrivals: &mut Arrivals, outcome: bool) -> bool {
+        arrivals.outcome = Some(outcome);
         self.changed.notify_all();
         outcome
     }
 
     /// Waits until all are there, or says how many came if it was called off.
     fn outcome(&self) -> Result<(), usize> {
-        let state = self
+        let arrivals = self
             .changed
-            .wait_while(self.lock(), |state| state.outcome.is_none())
+            .wait_while(self.lock(), |arrivals| arrivals.outcome.is_none())
             .unwrap_or_else(PoisonError::into_inner);
-        if state.outcome == Some(true) { Ok(()) } else { Err(state.came) }
+        if arrivals.outcome == Some(true) { Ok(()) } else { Err(arrivals.came) }
     }
 }
 

@@ -12,10 +12,10 @@ const MAX_TASKS: usize = 1 << 18;
 const SWAPPED: u64 = 50_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Tasks(HashMap<TaskId, State>);
+pub(super) struct Tasks(HashMap<TaskId, LastSeen>);
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum LastSeen {
     Ready(Ready),
     /// Was polled at this time, and nothing was known of a wake.
     PolledUnwoken(u64),
@@ -25,19 +25,19 @@ impl Tasks {
     /// Further wakes of a task that is ready change nothing.
     pub(super) fn became_ready(&mut self, task: TaskId, cause: Cause, at: u64) {
         match self.0.get(&task) {
-            Some(State::Ready(_)) => {}
-            Some(State::PolledUnwoken(polled)) if at.saturating_sub(*polled) < SWAPPED => {
+            Some(LastSeen::Ready(_)) => {}
+            Some(LastSeen::PolledUnwoken(polled)) if at.saturating_sub(*polled) < SWAPPED => {
                 self.0.remove(&task);
             }
-            _ => self.insert(task, State::Ready(Ready { at, cause })),
+            _ => self.insert(task, LastSeen::Ready(Ready { at, cause })),
         }
     }
 
     pub(super) fn started(&mut self, task: TaskId, at: u64) -> Option<Ready> {
         match self.0.remove(&task) {
-            Some(State::Ready(ready)) => Some(ready),
+            Some(LastSeen::Ready(ready)) => Some(ready),
             _ => {
-                self.insert(task, State::PolledUnwoken(at));
+                self.insert(task, LastSeen::PolledUnwoken(at));
                 None
             }
         }
@@ -49,15 +49,15 @@ impl Tasks {
                 self.0.remove(&task);
             }
             // Woken while it ran: it waits since it stopped running.
-            (Outcome::Again, Some(State::Ready(ready))) => ready.at = at,
+            (Outcome::Again, Some(LastSeen::Ready(ready))) => ready.at = at,
             (Outcome::Again, _) => {
-                self.insert(task, State::Ready(Ready { at, cause: Cause::Again }))
+                self.insert(task, LastSeen::Ready(Ready { at, cause: Cause::Again }))
             }
             _ => {}
         }
     }
 
-    fn insert(&mut self, task: TaskId, state: State) {
+    fn insert(&mut self, task: TaskId, state: LastSeen) {
         if self.0.len() >= MAX_TASKS {
             self.0.clear();
         }

@@ -1,6 +1,6 @@
 //! What Linux reports about a thread.
 
-use super::{State, SystemCall, Times};
+use super::{SystemCall, ThreadState, Times};
 use rustix::thread::{Pid, gettid};
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +14,7 @@ impl Thread {
         Thread(gettid())
     }
 
-    pub(super) fn state(&self) -> Option<State> {
+    pub(super) fn state(&self) -> Option<ThreadState> {
         parse_state(&self.read("stat")?)
     }
 
@@ -39,14 +39,14 @@ impl Thread {
 
 /// `stat`: `id (name) letter numbers…`. The name may contain anything, even text that looks like
 /// the rest of the line, but no parentheses follow it.
-pub(super) fn parse_state(stat: &str) -> Option<State> {
+pub(super) fn parse_state(stat: &str) -> Option<ThreadState> {
     let (_, rest) = stat.rsplit_once(')')?;
     let (letter, _) = rest.strip_prefix(' ')?.split_once(' ')?;
     match letter {
-        "R" => Some(State::Runnable),
-        "S" | "D" => Some(State::Asleep),
+        "R" => Some(ThreadState::Runnable),
+        "S" | "D" => Some(ThreadState::Asleep),
         _ if letter.len() == 1 && letter.bytes().all(|b| b.is_ascii_alphabetic()) => {
-            Some(State::Other)
+            Some(ThreadState::Other)
         }
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! A system that reports nothing about threads.
 
-use super::{State, SystemCall, Times};
+use super::{SystemCall, ThreadState, Times};
 
 #[derive(Clone)]
 pub(super) struct Thread;
@@ -10,7 +10,7 @@ impl Thread {
         Thread
     }
 
-    pub(super) fn state(&self) -> Option<State> {
+    pub(super) fn state(&self) -> Option<ThreadState> {
         None
     }
 

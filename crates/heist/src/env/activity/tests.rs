@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-fn usage(state: State, on_cpu: u64, waiting: u64) -> Usage {
+fn usage(state: ThreadState, on_cpu: u64, waiting: u64) -> Usage {
     let millis = Duration::from_millis;
     Usage { state, times: Some(Times { on_cpu: millis(on_cpu), waiting: millis(waiting) }) }
 }
@@ -15,11 +15,11 @@ fn usage(state: State, on_cpu: u64, waiting: u64) -> Usage {
 fn the_state_stands_behind_the_name_whatever_that_is() {
     for name in ["heist-worker", "", ")", "a) R 1", ") S 1 (", "(((", "two\nlines", "\u{fffd}"] {
         for (letter, state) in [
-            ("R", State::Runnable),
-            ("S", State::Asleep),
-            ("D", State::Asleep),
-            ("T", State::Other),
-            ("Z", State::Other),
+            ("R", ThreadState::Runnable),
+            ("S", ThreadState::Asleep),
+            ("D", ThreadState::Asleep),
+            ("T", ThreadState::Other),
+            ("Z", ThreadState::Other),
         ] {
             let stat = format!("71 ({name}) {letter} 1 71 1 0 -1 4194304 85\n");
             assert_eq!(parse_state(&stat), Some(state), "{stat}");
@@ -68,7 +68,7 @@ fn a_system_call_is_the_number_before_the_registers() {
 #[test]
 fn half_of_the_time_on_or_for_a_cpu_is_burning() {
     let elapsed = Duration::from_millis(10);
-    let before = usage(State::Asleep, 100, 50);
+    let before = usage(ThreadState::Asleep, 100, 50);
     for (on_cpu, waiting, activity) in [
         (100, 50, Activity::Blocked),
         (104, 50, Activity::Blocked),
@@ -79,28 +79,28 @@ fn half_of_the_time_on_or_for_a_cpu_is_burning() {
         // Nothing goes backwards; if it seems so, nothing is known of it.
         (0, 0, Activity::Blocked),
     ] {
-        let now = usage(State::Asleep, on_cpu, waiting);
+        let now = usage(ThreadState::Asleep, on_cpu, waiting);
         assert_eq!(now.since(&before, elapsed), activity, "{now:?}");
     }
-    let now = usage(State::Other, 100, 50);
+    let now = usage(ThreadState::Other, 100, 50);
     assert_eq!(now.since(&before, elapsed), Activity::Unknown);
-    let now = usage(State::Other, 110, 50);
+    let now = usage(ThreadState::Other, 110, 50);
     assert_eq!(now.since(&before, elapsed), Activity::Burning);
 }
 
 /// Of a preempted thread no time is counted: that it is runnable is all there is to be seen.
 #[test]
 fn a_runnable_thread_burns_though_it_got_no_cpu() {
-    let before = usage(State::Runnable, 100, 50);
+    let before = usage(ThreadState::Runnable, 100, 50);
     assert_eq!(before.since(&before, Duration::from_secs(1)), Activity::Burning);
 }
 
 #[test]
 fn without_times_or_time_the_state_alone_tells() {
     for (state, activity) in [
-        (State::Runnable, Activity::Burning),
-        (State::Asleep, Activity::Blocked),
-        (State::Other, Activity::Unknown),
+        (ThreadState::Runnable, Activity::Burning),
+        (ThreadState::Asleep, Activity::Blocked),
+        (ThreadState::Other, Activity::Unknown),
     ] {
         let (full, bare) = (usage(state, 100, 50), Usage { state, times: None });
         assert_eq!(full.activity(), activity);

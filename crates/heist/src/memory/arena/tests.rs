@@ -67,10 +67,10 @@ fn what_grew_shrinks_again() {
     assert_eq!(chunks(&arena), 1);
     // At the edge of a chunk only the chunk that is kept comes and goes.
     let full: Vec<_> = (0..IN_CHUNK as u64).map(|number| Given::new(&arena, number)).collect();
-    let spare = arena.spare.get();
+    let kept = arena.kept.get();
     for number in 0..3 {
         let given = Given::new(&arena, number);
-        assert_eq!((arena.top.get(), chunks(&arena)), (spare, 2));
+        assert_eq!((arena.top.get(), chunks(&arena)), (kept, 2));
         given.give_back(Some(&arena));
     }
     full.into_iter().for_each(|given| given.give_back(Some(&arena)));

@@ -128,9 +128,9 @@ fn taken_and_lost() {
     let scene = Scene::new();
     scene.has_source.store(true, Ordering::Relaxed);
     assert!(scene.leave());
-    let robs = thread::spawn(move || scene.leave());
+    let robber = thread::spawn(move || scene.leave());
     scene.sit_down();
-    let is_lost = robs.join().unwrap();
+    let is_lost = robber.join().unwrap();
     assert_eq!(scene.vacancy.is_marked(), is_lost, "what is marked is so");
     assert!(*scene.is_watched.lock().unwrap() || !is_lost, "the guard watches");
 }

@@ -100,7 +100,7 @@ impl Scene {
             Op::Sleep => {
                 let until = self.timers.begin_sleep();
                 let first = self.waiting.values().map(|sleeper| sleeper.deadline).min();
-                let latest = first.map_or(Time::NEVER, |first| time::Tick::after(first).time());
+                let latest = first.map_or(Time::NEVER, |first| time::Millis::after(first).time());
                 assert!(until.unwrap_or(Time::NEVER) <= latest, "sleeps past a deadline");
                 self.asleep = true;
             }
@@ -127,7 +127,7 @@ impl Scene {
     fn waits(&mut self, deadline: Time, until: u64, registered: Registered) -> bool {
         match registered {
             Registered::Waiting { interrupt } => {
-                let longer = until > time::Tick::after(deadline).time().as_nanos();
+                let longer = until > time::Millis::after(deadline).time().as_nanos();
                 assert_eq!(interrupt, self.asleep && longer);
                 self.asleep &= !interrupt;
                 true
@@ -166,7 +166,7 @@ impl Scene {
         wakers.into_iter().for_each(Waker::wake);
         let now = self.now;
         let due =
-            |sleeper: &Sleeper| time::Tick::after(sleeper.deadline) <= time::Tick::before(now);
+            |sleeper: &Sleeper| time::Millis::after(sleeper.deadline) <= time::Millis::before(now);
         for sleeper in self.waiting.values() {
             let fired = sleeper.timer.has_fired();
             assert_eq!(sleeper.counter.wakes(), usize::from(fired));
@@ -175,7 +175,7 @@ impl Scene {
         }
         self.waiting.retain(|_, sleeper| !sleeper.timer.has_fired());
         let first = self.waiting.values().map(|sleeper| sleeper.deadline).min();
-        let latest = first.map_or(Time::NEVER, |first| time::Tick::after(first).time());
+        let latest = first.map_or(Time::NEVER, |first| time::Millis::after(first).time());
         assert!(self.timers.next() <= latest, "the hint is too late");
     }
 }
@@ -190,7 +190,7 @@ proptest! {
             scene.advance(2);
         }
         prop_assert!(scene.waiting.values().all(|sleeper| sleeper.deadline == Time::NEVER
-            || time::Tick::after(sleeper.deadline).time() == Time::NEVER));
+            || time::Millis::after(sleeper.deadline).time() == Time::NEVER));
         scene.timers.close(&mut Vec::new());
         let late = scene.timers.register(&idle_timer(), Time::NEVER, EntryOf::Known);
         prop_assert_eq!(late, Registered::Closed);

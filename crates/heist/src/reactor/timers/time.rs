@@ -50,25 +50,25 @@ impl Time {
 
 /// Milliseconds since the origin: the unit of a wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Tick(pub(super) u64);
+pub(super) struct Millis(pub(super) u64);
 
-impl Tick {
-    /// Protocol: the length of a tick.
+impl Millis {
+    /// Protocol: the length of a millisecond.
     pub(super) const NANOS: u64 = 1_000_000;
 
-    /// The first tick at which `deadline` has passed, so that a timer is never early.
-    pub(super) const fn after(deadline: Time) -> Tick {
-        Tick(deadline.0.div_ceil(Tick::NANOS))
+    /// The first millisecond at which `deadline` has passed, so that a timer is never early.
+    pub(super) const fn after(deadline: Time) -> Millis {
+        Millis(deadline.0.div_ceil(Millis::NANOS))
     }
 
-    /// The last tick that has passed at `now`.
-    pub(super) const fn before(now: Time) -> Tick {
-        Tick(now.0 / Tick::NANOS)
+    /// The last millisecond that has passed at `now`.
+    pub(super) const fn before(now: Time) -> Millis {
+        Millis(now.0 / Millis::NANOS)
     }
 
-    /// The time of this tick.
+    /// The time of this millisecond.
     pub(super) const fn time(self) -> Time {
-        Time(self.0.saturating_mul(Tick::NANOS))
+        Time(self.0.saturating_mul(Millis::NANOS))
     }
 }
 
@@ -89,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_has_passed_at_its_tick_and_not_before() {
-        for (nanos, tick) in [(0, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)] {
+    fn a_deadline_has_passed_at_its_millisecond_and_not_before() {
+        for (nanos, millis) in [(0, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)] {
             let deadline = Time::from_nanos(nanos);
-            assert_eq!(Tick::after(deadline), Tick(tick));
-            assert!(Tick::after(deadline).time() >= deadline);
+            assert_eq!(Millis::after(deadline), Millis(millis));
+            assert!(Millis::after(deadline).time() >= deadline);
         }
-        assert_eq!(Tick::before(Time::from_nanos(1_999_999)), Tick(1));
-        assert_eq!(Tick::after(Time::NEVER).time(), Time::NEVER);
+        assert_eq!(Millis::before(Time::from_nanos(1_999_999)), Millis(1));
+        assert_eq!(Millis::after(Time::NEVER).time(), Time::NEVER);
     }
 }

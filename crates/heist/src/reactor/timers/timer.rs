@@ -1,6 +1,6 @@
 //! A timer: the state that a `Sleep` and the wheel in which it is registered share.
 
-use super::time::{Tick, Time};
+use super::time::{Millis, Time};
 use crate::canary;
 use heist_sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use std::sync::PoisonError;
@@ -23,8 +23,8 @@ pub(crate) struct Timer {
 
 struct TimerState {
     deadline: Time,
-    /// The latest tick at which the wheel reaches its entry.
-    visit: Tick,
+    /// The latest millisecond at which the wheel reaches its entry.
+    visit: Millis,
     phase: Phase,
     waker: Option<Waker>,
 }
@@ -72,8 +72,8 @@ pub(super) enum Visit {
     /// The entry is not valid any more.
     Dead,
     Fired(Option<Waker>),
-    /// The deadline has not passed, or was moved: the entry belongs to this tick now.
-    Later(Tick),
+    /// The deadline has not passed, or was moved: the entry belongs to this millisecond now.
+    Later(Millis),
 }
 
 impl Timer {
@@ -82,7 +82,7 @@ impl Timer {
     pub(crate) fn new(waker: Waker) -> Self {
         let state = TimerState {
             deadline: Time::NEVER,
-            visit: Tick(0),
+            visit: Millis(0),
             phase: Phase::Resting,
             waker: Some(waker),
         };
@@ -92,7 +92,7 @@ impl Timer {
     /// Creates a timer that waits for `deadline` and must be registered as [`EntryOf::New`]. No
     /// other thread knows it, so that needs no lock.
     pub(crate) fn entered(waker: Waker, deadline: Time) -> Self {
-        let visit = Tick::after(deadline);
+        let visit = Millis::after(deadline);
         let state = TimerState { deadline, visit, phase: Phase::Waiting, waker: Some(waker) };
         Timer { generation: AtomicU32::new(Self::FIRST), state: Mutex::new(state) }
     }
@@ -144,7 +144,7 @@ impl Timer {
             state.phase = Phase::Resting;
             return false;
         }
-        if Tick::after(deadline) < state.visit {
+        if Millis::after(deadline) < state.visit {
             return true;
         }
         state.deadline = deadline;
@@ -176,7 +176,7 @@ impl Timer {
 
     /// Adds an entry in a wheel, which makes all others invalid. The wheel reaches it at `visit` at
     /// the latest. Returns the number of the entry.
-    pub(super) fn enter(&self, deadline: Time, visit: Tick) -> u32 {
+    pub(super) fn enter(&self, deadline: Time, visit: Millis) -> u32 {
         let mut state = self.lock();
         state.deadline = deadline;
         state.visit = visit;
@@ -194,7 +194,7 @@ impl Timer {
             state.phase = Phase::Fired;
             return Visit::Fired(state.waker.take());
         }
-        state.visit = Tick::after(state.deadline);
+        state.visit = Millis::after(state.deadline);
         Visit::Later(state.visit)
     }
 

@@ -3,7 +3,7 @@
 //! farthest slot, and are moved when that is reached.
 
 use super::slot::{Entry, Slot, Work};
-use super::time::{Tick, Time};
+use super::time::{Millis, Time};
 use super::timer::{EntryOf, Timer, Visit};
 use crate::tuning::TIMER_BATCH;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ const SWEPT: usize = 3;
 
 /// Layout: number of timers that may be kept for reuse even if there are fewer entries, one for
 /// each slot of a level.
-const SPARES: usize = if cfg!(test) { 4 } else { SLOTS };
+const FREE_TIMERS: usize = if cfg!(test) { 4 } else { SLOTS };
 
 pub(super) struct Wheel {
-    /// All entries up to this tick have been taken out of their slots. The current slot is empty in
+    /// All entries up to this millisecond have been taken out of their slots. The current slot is empty in
     /// every level: its entries are in the level below, or in `work`.
-    now: Tick,
+    now: Millis,
     /// As many as LEVELS.
     levels: Box<[Level]>,
     /// The entries of the last slot that was opened, which have not been processed yet.
@@ -43,7 +43,7 @@ pub(super) struct Wheel {
     /// The number of outstanding checks, which are made in batches.
     owed: usize,
     /// Dead entries whose timers have no other owner, and can be reused.
-    spares: Slot,
+    free: Slot,
     /// The number of entries in slots.
     entries: usize,
 }
@@ -51,8 +51,8 @@ pub(super) struct Wheel {
 struct Level {
     /// One bit for each slot that is not empty.
     occupied: u64,
-    /// For each slot that is not empty, a tick before which no entry in it is due.
-    earliest: [Tick; SLOTS],
+    /// For each slot that is not empty, a millisecond before which no entry in it is due.
+    earliest: [Millis; SLOTS],
     slots: [Slot; SLOTS],
 }
 
@@ -64,11 +64,11 @@ struct Sweeper {
 }
 
 impl Wheel {
-    pub(super) fn new(now: Tick) -> Self {
+    pub(super) fn new(now: Millis) -> Self {
         // Built one by one, because all of them do not fit on a small stack.
         let level = |_| Level {
             occupied: 0,
-            earliest: [Tick(0); SLOTS],
+            earliest: [Millis(0); SLOTS],
             slots: std::array::from_fn(|_| Slot::default()),
         };
         Wheel {
@@ -77,7 +77,7 @@ impl Wheel {
             work: Slot::default().into_work(),
             sweeper: Sweeper::default(),
             owed: 0,
-            spares: Slot::default(),
+            free: Slot::default(),
             entries: 0,
         }
     }
@@ -88,8 +88,8 @@ impl Wheel {
         timer: &Arc<Timer>,
         deadline: Time,
         entry: EntryOf,
-    ) -> Option<Tick> {
-        let due = Tick::after(deadline);
+    ) -> Option<Millis> {
+        let due = Millis::after(deadline);
         if due <= self.now {
             return None;
         }
@@ -103,15 +103,15 @@ impl Wheel {
     }
 
     /// A timer that can be reused, which has no other owner.
-    pub(super) fn spare(&mut self) -> Option<Arc<Timer>> {
-        let last = self.spares.len().checked_sub(1)?;
-        self.spares.swap_remove(last).map(|entry| entry.timer)
+    pub(super) fn take_free(&mut self) -> Option<Arc<Timer>> {
+        let last = self.free.len().checked_sub(1)?;
+        self.free.swap_remove(last).map(|entry| entry.timer)
     }
 
     /// Fires at most `limit` timers whose deadline is not after `now`, and processes a bounded
     /// number of other entries. Returns whether there may be more.
     pub(super) fn advance(&mut self, now: Time, limit: usize, wakers: &mut Vec<Waker>) -> bool {
-        let until = Tick::before(now);
+        let until = Millis::before(now);
         // Another thread may have advanced the wheel with a later time.
         let now = now.max(self.now.time());
         let mut fired = 0;
@@ -139,9 +139,9 @@ impl Wheel {
         self.next().is_some_and(|next| next <= until)
     }
 
-    /// The tick before which no entry is due, or `None` without entries. It may be too early
+    /// The millisecond before which no entry is due, or `None` without entries. It may be too early
     /// because of dead entries.
-    pub(super) fn next(&self) -> Option<Tick> {
+    pub(super) fn next(&self) -> Option<Millis> {
         if !self.work.is_done() {
             return Some(self.now);
         }
@@ -158,8 +158,8 @@ impl Wheel {
     /// Drops dead entries that come next and would cut a sleep short, checking at most `looks`
     /// entries.
     pub(super) fn trim(&mut self, looks: usize) {
-        // Timers that have fired have no entries, which lowers the limit for spares.
-        let _ = (0..looks).all(|_| self.trim_spares());
+        // Timers that have fired have no entries, which lowers the limit for free.
+        let _ = (0..looks).all(|_| self.trim_free());
         for _ in 0..looks {
             let Some((level, slot, _)) = self.first_slot() else { return };
             let entries = &self.levels[level].slots[slot];
@@ -178,18 +178,18 @@ impl Wheel {
         wakers.extend(work.chain(slots).filter_map(|entry| entry.timer.close(entry.number)));
     }
 
-    /// The next slot and its tick, from the lowest level with entries. Entries of a level come
+    /// The next slot and its first millisecond, from the lowest level with entries. Entries of a level come
     /// before those of the next one, because they are within that level's current slot.
-    fn first_slot(&self) -> Option<(usize, usize, Tick)> {
+    fn first_slot(&self) -> Option<(usize, usize, Millis)> {
         let level = self.levels.iter().position(|level| level.occupied != 0)?;
         let here = self.now.0 >> shift(level);
         let ahead = self.levels[level].occupied.rotate_right(here as u32 % SLOTS as u32);
         let number = here + u64::from(ahead.trailing_zeros());
-        Some((level, number as usize % SLOTS, Tick(number << shift(level))))
+        Some((level, number as usize % SLOTS, Millis(number << shift(level))))
     }
 
-    /// Opens the next slot, if its tick is not after `until`.
-    fn open_slot(&mut self, until: Tick) -> bool {
+    /// Opens the next slot, if its first millisecond is not after `until`.
+    fn open_slot(&mut self, until: Millis) -> bool {
         match self.first_slot() {
             Some((level, slot, start)) if start <= until => {
                 self.now = start;
@@ -207,7 +207,7 @@ impl Wheel {
     }
 
     /// Puts an entry into the slot of `due`, which is after `now`.
-    fn insert(&mut self, entry: Entry, due: Tick) {
+    fn insert(&mut self, entry: Entry, due: Millis) {
         debug_assert!(due > self.now);
         let place = due.0.min(self.now.0 + REACH);
         // The highest bit that differs from now determines the level in which it has its own slot.
@@ -271,15 +271,15 @@ impl Wheel {
         // Memory that is freed in the order of deadlines, all over the heap, costs the allocator
         // more than the wheel costs altogether.
         if let Some(entry) = removed.filter(|entry| Arc::strong_count(&entry.timer) == 1) {
-            self.spares.push(entry);
+            self.free.push(entry);
         }
-        // One for the entry that is not there any more, and one for the spare that is.
-        let _ = self.trim_spares() && self.trim_spares();
+        // One for the entry that is not there any more, and one for the free timer that is.
+        let _ = self.trim_free() && self.trim_free();
     }
 
     /// Drops one if there are too many; whether it did.
-    fn trim_spares(&mut self) -> bool {
-        self.spares.len() > self.entries.max(SPARES) && self.spare().is_some()
+    fn trim_free(&mut self) -> bool {
+        self.free.len() > self.entries.max(FREE_TIMERS) && self.take_free().is_some()
     }
 }
 

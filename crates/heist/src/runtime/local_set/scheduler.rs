@@ -18,14 +18,14 @@ use std::task::Waker;
 pub(super) struct LocalScheduler(Arc<Shared>);
 
 struct Shared {
-    owned: Owned<State>,
+    owned: Owned<Local>,
     remote: Mutex<Remote>,
     /// Notified when a task arrives in the remote queue of a set that is closing.
     has_come: Condvar,
 }
 
 /// State that only the set's own thread uses.
-struct State {
+struct Local {
     runnable: RefCell<TaskList<LocalScheduler>>,
     waiting: RefCell<Slab<TaskRef>>,
     tick: Cell<u32>,
@@ -78,7 +78,7 @@ impl<T> Owned<T> {
 impl LocalScheduler {
     /// Creates the scheduler of a set that belongs to the calling thread.
     pub(super) fn new() -> Self {
-        let state = State {
+        let state = Local {
             runnable: RefCell::new(TaskList::new()),
             waiting: RefCell::default(),
             tick: Cell::new(0),
@@ -96,7 +96,7 @@ impl LocalScheduler {
         }))
     }
 
-    fn state(&self) -> &State {
+    fn state(&self) -> &Local {
         self.0.owned.get().expect("a LocalSet and its tasks stay on their thread")
     }
 
@@ -118,7 +118,7 @@ impl LocalScheduler {
     {
         let state = self.state();
         // SAFETY: (T6) this is the set's thread, as state() has made sure. Rights to run the task
-        // are used and dropped in State alone; elsewhere they are only handed on.
+        // are used and dropped in Local alone; elsewhere they are only handed on.
         let (task, join) =
             unsafe { task::new_local(future, spawned_at, name.map(Arc::from), None) };
         if state.is_closed.get() {
@@ -262,9 +262,9 @@ impl LocalScheduler {
 }
 
 impl Schedule for LocalScheduler {
-    type Home = (LocalScheduler, usize);
+    type Link = (LocalScheduler, usize);
 
-    fn adopt(&self, task: TaskRef) -> Option<Self::Home> {
+    fn adopt(&self, task: TaskRef) -> Option<Self::Link> {
         let state = self.state();
         if state.is_closed.get() {
             task.forget();
@@ -273,7 +273,7 @@ impl Schedule for LocalScheduler {
         Some((self.clone(), state.waiting.borrow_mut().insert(task)))
     }
 
-    fn release((scheduler, key): Self::Home) -> bool {
+    fn release((scheduler, key): Self::Link) -> bool {
         let state = scheduler.state();
         let task = state.waiting.borrow_mut().try_remove(key);
         if task.is_none() {
@@ -282,9 +282,9 @@ impl Schedule for LocalScheduler {
         task.map(TaskRef::forget).is_some()
     }
 
-    unsafe fn schedule(home: *const Self::Home, task: Notified<LocalScheduler>) {
-        // SAFETY: (T10) `home` is in the task, which has not been handed on yet.
-        let (scheduler, _) = unsafe { &*home }.clone();
+    unsafe fn schedule(link: *const Self::Link, task: Notified<LocalScheduler>) {
+        // SAFETY: (T10) `link` is in the task, which has not been handed on yet.
+        let (scheduler, _) = unsafe { &*link }.clone();
         scheduler.push(task);
     }
 }

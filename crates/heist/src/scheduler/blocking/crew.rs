@@ -1,6 +1,6 @@
 //! What blocking threads do, whoever starts them and whatever they run.
 
-use super::roster::{Census, Core, Job, Limits, Number, Roster, Sleeper, Spare, Summon};
+use super::roster::{Call, Census, Core, Limits, Number, Roster, Sleeper, Summon, Taken};
 use heist_sync::model_has_failed;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +35,7 @@ pub(crate) trait Host: Clone + Send + 'static {
     fn stopping(&self);
 }
 
-/// Why there is no thread for a spare.
+/// Why there is no thread for a call.
 #[derive(Debug)]
 pub(crate) enum NoThread {
     /// All that there may be are busy, or the runtime is down.
@@ -65,9 +65,9 @@ impl<W: Work> Crew<W> {
         Ok(())
     }
 
-    /// Has a thread run `spare` now, or drops it if there is none to be had.
-    pub(super) fn call(&self, spare: Spare, host: &impl Host) -> Result<(), NoThread> {
-        match self.0.call(spare, host.core()) {
+    /// Has a thread run `call` now, or drops it if there is none to be had.
+    pub(super) fn call(&self, call: Call, host: &impl Host) -> Result<(), NoThread> {
+        match self.0.call(call, host.core()) {
             Ok(Summon::Start(number)) => self.start_for_call(number, host),
             Ok(summon) => {
                 self.follow(summon, host);
@@ -95,7 +95,7 @@ impl<W: Work> Crew<W> {
     /// runs, only if there are no threads; all else is to be dropped.
     pub(super) fn close(&self) -> impl Iterator<Item = W> + use<W> {
         let left = self.0.close(W::is_mandatory);
-        drop(left.spares);
+        drop(left.calls);
         left.cancelled.into_iter().chain(left.mandatory)
     }
 
@@ -141,23 +141,23 @@ impl<W: Work> Crew<W> {
         let leave = Leave { crew: &self, host: &host };
         let me = Sleeper::new(number);
         // Before the callback, which may take its time: others wait until this one has looked.
-        let (job, summon) = self.0.arrive(&me);
+        let (taken, summon) = self.0.arrive(&me);
         self.follow(summon, &host);
         host.started();
-        job.into_iter().for_each(run);
-        while let Some((job, summon)) = self.0.next(&me, || host.core()) {
+        taken.into_iter().for_each(run);
+        while let Some((taken, summon)) = self.0.next(&me, || host.core()) {
             self.follow(summon, &host);
-            run(job);
+            run(taken);
         }
         host.stopping();
         drop(leave);
     }
 }
 
-fn run(job: Job<impl Work>) {
-    match job {
-        Job::Closure(work) => work.run(),
-        Job::Spare(spare) => spare(),
+fn run(taken: Taken<impl Work>) {
+    match taken {
+        Taken::Closure(work) => work.run(),
+        Taken::Call(call) => call(),
     }
 }
 

@@ -162,7 +162,7 @@ impl Model {
         self.crew.submit(0, item, &self.threads).is_ok()
     }
 
-    /// Calls for a spare, which is dropped if there is no thread for it.
+    /// Calls a thread; the call is dropped if there is none.
     fn call(&self, latch: &Arc<Latch>, meets: bool) -> Result<(), NoThread> {
         let item = self.item(latch, meets);
         self.crew.call(Box::new(move || item.run()), &self.threads)
@@ -309,8 +309,8 @@ fn falling_asleep() {
     assert_eq!(model.end(), (2, 0, 0));
 }
 
-/// A spare and a closure that wait for each other: each has a thread.
-fn a_spare_beside_a_closure() {
+/// A call and a closure that wait for each other: each has a thread.
+fn a_call_beside_a_closure() {
     let model = Model::new(2, NEVER, NEVER_FAILS);
     let latch = Latch::new(2);
     model.submit(&latch, true);
@@ -320,8 +320,8 @@ fn a_spare_beside_a_closure() {
     assert_eq!(model.end(), (2, 0, 0));
 }
 
-/// A spare for a thread that may sleep, be about to, or be at the end of its time; or a new one.
-fn a_spare_for_a_sleeper() {
+/// A call for a thread that may sleep, be about to, or be at the end of its time; or a new one.
+fn a_call_for_a_sleeper() {
     let model = Model::new(1, Duration::ZERO, NEVER_FAILS);
     let latch = Latch::new(1);
     model.submit(&latch, false);
@@ -333,8 +333,8 @@ fn a_spare_for_a_sleeper() {
     assert_eq!((ran, failed, dropped), if called.is_ok() { (2, 0, 0) } else { (1, 0, 1) });
 }
 
-/// All that there may be are busy: the spare does not wait.
-fn no_thread_for_a_spare() {
+/// All that there may be are busy: the call does not wait.
+fn no_thread_for_a_call() {
     let model = Model::new(1, NEVER, NEVER_FAILS);
     let latch = Latch::new(2);
     model.submit(&latch, true);
@@ -343,9 +343,9 @@ fn no_thread_for_a_spare() {
     assert_eq!(model.end(), (1, 0, 1));
 }
 
-/// The thread for a spare cannot be started. What is submitted while it still counts, and all
+/// The thread for a call cannot be started. What is submitted while it still counts, and all
 /// threads seem to be taken, is not forgotten.
-fn a_spare_cannot_be_started() {
+fn a_call_cannot_be_started() {
     let model = Model::new(1, NEVER, |start| start == 0);
     let latch = Latch::new(2);
     let other = {
@@ -359,7 +359,7 @@ fn a_spare_cannot_be_started() {
     assert_eq!((ran + failed, dropped), if called.is_ok() { (2, 0) } else { (1, 1) });
 }
 
-/// While the start for a spare fails a thread goes to sleep: it takes the spare instead.
+/// While the start for a call fails a thread goes to sleep: it takes the call instead.
 fn a_sleeper_instead() {
     let model = Model::new(2, NEVER, |start| start == 1);
     let latch = Latch::new(1);
@@ -372,8 +372,8 @@ fn a_sleeper_instead() {
     assert_eq!((ran, failed, dropped), if called.is_ok() { (2, 0, 0) } else { (1, 0, 1) });
 }
 
-/// A spare that was accepted is run, or dropped because the runtime goes down.
-fn closing_beside_a_spare() {
+/// A call that was accepted is run, or dropped because the runtime goes down.
+fn closing_beside_a_call() {
     let model = Model::new(1, NEVER, NEVER_FAILS);
     let latch = Latch::new(1);
     let other = {
@@ -402,33 +402,33 @@ fn with_two_preemptions(model: impl Fn() + Sync + Send + 'static) {
 }
 
 #[test]
-fn a_spare_has_a_thread() {
-    with_two_preemptions(a_spare_beside_a_closure);
+fn a_call_has_a_thread() {
+    with_two_preemptions(a_call_beside_a_closure);
 }
 
 #[test]
-fn a_spare_is_not_left_by_a_thread_that_ends() {
-    loom::model(a_spare_for_a_sleeper);
+fn a_call_is_not_left_by_a_thread_that_ends() {
+    loom::model(a_call_for_a_sleeper);
 }
 
 #[test]
-fn a_spare_does_not_wait() {
-    loom::model(no_thread_for_a_spare);
+fn a_call_does_not_wait() {
+    loom::model(no_thread_for_a_call);
 }
 
 #[test]
-fn a_closure_is_not_left_when_the_start_for_a_spare_fails() {
-    loom::model(a_spare_cannot_be_started);
+fn a_closure_is_not_left_when_the_start_for_a_call_fails() {
+    loom::model(a_call_cannot_be_started);
 }
 
 #[test]
-fn a_sleeper_takes_the_spare_whose_start_failed() {
+fn a_sleeper_takes_the_call_whose_start_failed() {
     loom::model(a_sleeper_instead);
 }
 
 #[test]
-fn closing_accounts_for_spares() {
-    loom::model(closing_beside_a_spare);
+fn closing_accounts_for_calls() {
+    loom::model(closing_beside_a_call);
 }
 
 #[test]
@@ -540,12 +540,12 @@ fn canary_close_unseen() {
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn canary_expire_unchecked_by_a_spare() {
-    canary::BLOCKING_EXPIRE_UNCHECKED.model(a_spare_for_a_sleeper);
+fn canary_expire_unchecked_by_a_call() {
+    canary::BLOCKING_EXPIRE_UNCHECKED.model(a_call_for_a_sleeper);
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
 fn canary_call_failure_forgets() {
-    canary::BLOCKING_CALL_FAILURE_FORGETS.model(a_spare_cannot_be_started);
+    canary::BLOCKING_CALL_FAILURE_FORGETS.model(a_call_cannot_be_started);
 }

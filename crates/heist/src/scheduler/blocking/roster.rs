@@ -16,15 +16,15 @@ use std::time::Duration;
 pub(super) type Number = u64;
 
 /// What a thread is called for by name.
-pub(super) type Spare = Box<dyn FnOnce() + Send>;
+pub(super) type Call = Box<dyn FnOnce() + Send>;
 
 pub(super) struct Roster<T> {
     /// What waits for a thread.
     queue: Queue<T>,
-    /// Whether somebody could be called for it. Written with the lock of `state`, in `settle`; who
+    /// Whether somebody could be called for it. Written with the lock of the members, in `settle`; who
     /// reads `true` asks again with the lock.
     is_callable: AtomicBool,
-    state: Mutex<State>,
+    members: Mutex<Members>,
     /// For who waits until the threads have ended.
     all_ended: Condvar,
     limits: Limits,
@@ -37,17 +37,17 @@ pub(crate) struct Limits {
     pub(crate) keep_alive: Duration,
 }
 
-struct State {
+struct Members {
     /// Threads that there are: from the decision to start one until it has ended.
     threads: usize,
     /// Threads that sleep and that nobody has woken; the last one is woken first, so that those
-    /// that are not needed sleep on and end. For a spare it is the last on the caller's core, if
+    /// that are not needed sleep on and end. For a call it is the last on the caller's core, if
     /// there is one.
     idle: Vec<Sleeper>,
     /// The one thread that was woken or started for what is in the queue and has not looked yet.
     coming: Option<Number>,
     /// Each with the thread that was woken or started for it and has not taken it yet.
-    calls: Vec<(Number, Spare)>,
+    calls: Vec<(Number, Call)>,
     next_number: Number,
     is_closed: bool,
 }
@@ -82,9 +82,9 @@ pub(super) enum Summon {
 }
 
 /// What a thread has taken.
-pub(super) enum Job<T> {
+pub(super) enum Taken<T> {
     Closure(T),
-    Spare(Spare),
+    Call(Call),
 }
 
 /// What is left when the runtime goes down.
@@ -94,12 +94,12 @@ pub(super) struct Left<T> {
     /// Those that have to be run, and there is no thread at all.
     pub(super) mandatory: VecDeque<T>,
     /// What was to be run at once and has not begun.
-    pub(super) spares: Vec<Spare>,
+    pub(super) calls: Vec<Call>,
 }
 
 impl<T> Default for Left<T> {
     fn default() -> Self {
-        Left { cancelled: VecDeque::new(), mandatory: VecDeque::new(), spares: Vec::new() }
+        Left { cancelled: VecDeque::new(), mandatory: VecDeque::new(), calls: Vec::new() }
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct Census {
 
 impl<T> Roster<T> {
     pub(super) fn new(limits: Limits, inboxes: usize) -> Self {
-        let state = State {
+        let members = Members {
             threads: 0,
             idle: Vec::new(),
             coming: None,
@@ -124,7 +124,7 @@ impl<T> Roster<T> {
         Roster {
             queue: Queue::new(inboxes),
             is_callable: AtomicBool::new(true),
-            state: Mutex::new(state),
+            members: Mutex::new(members),
             all_ended: Condvar::new(),
             limits,
         }
@@ -149,15 +149,15 @@ impl<T> Roster<T> {
         self.settle(&mut self.lock())
     }
 
-    /// The rule, and the last step of whoever has changed the state: if something waits and nobody
+    /// The rule, and the last step of whoever has changed the members: if something waits and nobody
     /// is coming, a sleeper comes, or a new thread.
-    fn settle(&self, state: &mut State) -> Summon {
-        let is_callable = state.is_callable(&self.limits);
+    fn settle(&self, members: &mut Members) -> Summon {
+        let is_callable = members.is_callable(&self.limits);
         if !self.announce(is_callable) || self.queue.is_empty() {
             return Summon::Nobody;
         }
         self.announce(false);
-        state.call_one()
+        members.call_one()
     }
 
     /// Whoever says that somebody can be called looks at the queue afterwards: a submitter that
@@ -172,125 +172,126 @@ impl<T> Roster<T> {
         is_callable
     }
 
-    /// Finds a thread for a spare that is called from `core`, or gives it back if there is none to
+    /// Finds a thread for a call from `core`, or gives it back if there is none to
     /// be had now.
-    pub(super) fn call(&self, spare: Spare, core: Core) -> Result<Summon, Spare> {
-        let mut state = self.lock();
-        if state.is_closed {
-            return Err(spare);
+    pub(super) fn call(&self, call: Call, core: Core) -> Result<Summon, Call> {
+        let mut members = self.lock();
+        if members.is_closed {
+            return Err(call);
         }
         // Fewer can be called for the queue afterwards. A thread that reads that there are some
         // asks again.
-        state.hand(spare, core).or_else(|spare| state.start_for(spare, &self.limits))
+        members.hand(call, core).or_else(|call| members.start_for(call, &self.limits))
     }
 
-    /// The thread for a spare could not be started. A sleeper takes it if there is one by now, else
+    /// The thread for a call could not be started. A sleeper takes it if there is one by now, else
     /// it comes back, unless it is gone because the runtime is down. What waited for a thread while
     /// this one counted gets another.
     pub(super) fn call_failed(
         &self,
         number: Number,
         core: Core,
-    ) -> (Result<Summon, Option<Spare>>, Summon) {
-        let mut state = self.lock();
-        state.threads -= 1;
-        let handed = match state.spare_of(number) {
-            Some(spare) => state.hand(spare, core).map_err(Some),
+    ) -> (Result<Summon, Option<Call>>, Summon) {
+        let mut members = self.lock();
+        members.threads -= 1;
+        let handed = match members.call_of(number) {
+            Some(call) => members.hand(call, core).map_err(Some),
             None => Err(None),
         };
         let forgets = canary::BLOCKING_CALL_FAILURE_FORGETS.sings();
-        let summon = if forgets { Summon::Nobody } else { self.settle(&mut state) };
-        self.tell_end(&state);
+        let summon = if forgets { Summon::Nobody } else { self.settle(&mut members) };
+        self.tell_end(&members);
         (handed, summon)
     }
 
     /// The first look of a thread: at what it was started for, or what else there is.
-    pub(super) fn arrive(&self, me: &Sleeper) -> (Option<Job<T>>, Summon) {
-        let mut state = self.lock();
-        let job = self.take(&mut state, me);
-        (job, self.settle_taken(&mut state))
+    pub(super) fn arrive(&self, me: &Sleeper) -> (Option<Taken<T>>, Summon) {
+        let mut members = self.lock();
+        let taken = self.take(&mut members, me);
+        (taken, self.settle_taken(&mut members))
     }
 
     /// The next closure, without the lock if there is one in the queue; sleeps while there is
     /// nothing, where `core` says. `None`: the thread must end, because it was not needed for long
     /// or because the runtime goes down.
-    pub(super) fn next(&self, me: &Sleeper, core: impl Fn() -> Core) -> Option<(Job<T>, Summon)> {
+    pub(super) fn next(&self, me: &Sleeper, core: impl Fn() -> Core) -> Option<(Taken<T>, Summon)> {
         if let Some((item, has_more)) = self.queue.pop() {
             let summon = if has_more { self.summon() } else { Summon::Nobody };
-            return Some((Job::Closure(item), summon));
+            return Some((Taken::Closure(item), summon));
         }
-        let mut state = self.lock();
+        let mut members = self.lock();
         loop {
-            if let Some(job) = self.take(&mut state, me) {
-                return Some((job, self.settle_taken(&mut state)));
+            if let Some(taken) = self.take(&mut members, me) {
+                return Some((taken, self.settle_taken(&mut members)));
             }
-            if state.is_closed {
+            if members.is_closed {
                 return None;
             }
-            state.idle.push(Sleeper { core: core(), ..me.clone() });
+            members.idle.push(Sleeper { core: core(), ..me.clone() });
             if !canary::BLOCKING_SLEEP_UNSETTLED.sings() {
                 // Whoever is called is this thread: the last of the idle.
-                let _ = self.settle(&mut state);
+                let _ = self.settle(&mut members);
             }
-            state = self.sleep(state, me)?;
+            members = self.sleep(members, me)?;
         }
     }
 
-    fn take(&self, state: &mut State, me: &Sleeper) -> Option<Job<T>> {
-        if state.coming == Some(me.number) {
-            state.coming = None;
+    fn take(&self, members: &mut Members, me: &Sleeper) -> Option<Taken<T>> {
+        if members.coming == Some(me.number) {
+            members.coming = None;
         }
-        if let Some(spare) = state.spare_of(me.number) {
-            return Some(Job::Spare(spare));
+        if let Some(call) = members.call_of(me.number) {
+            return Some(Taken::Call(call));
         }
-        self.queue.pop().map(|(item, _)| Job::Closure(item))
+        self.queue.pop().map(|(item, _)| Taken::Closure(item))
     }
 
     /// The chain: whoever comes has the next thread called before it runs what it took.
-    fn settle_taken(&self, state: &mut State) -> Summon {
-        if canary::BLOCKING_NO_CHAIN.sings() { Summon::Nobody } else { self.settle(state) }
+    fn settle_taken(&self, members: &mut Members) -> Summon {
+        if canary::BLOCKING_NO_CHAIN.sings() { Summon::Nobody } else { self.settle(members) }
     }
 
     /// Sleeps until this thread is called for, or the runtime goes down. `None`: it slept too
     /// long, and is not in the list of sleepers any more.
     fn sleep<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut members: MutexGuard<'a, Members>,
         me: &Sleeper,
-    ) -> Option<MutexGuard<'a, State>> {
+    ) -> Option<MutexGuard<'a, Members>> {
         let mut is_over = false;
         loop {
             // Before the time: a thread that was called for comes, however late it is.
-            let is_called = state.is_called(me.number) || state.is_closed;
+            let is_called = members.is_called(me.number) || members.is_closed;
             if is_called && !(is_over && canary::BLOCKING_EXPIRE_UNCHECKED.sings()) {
-                return Some(state);
+                return Some(members);
             }
             if is_over {
-                state.idle.retain(|sleeper| sleeper.number != me.number);
+                members.idle.retain(|sleeper| sleeper.number != me.number);
                 return None;
             }
-            (state, is_over) = me.bell.wait_timeout(&self.state, state, self.limits.keep_alive);
+            (members, is_over) =
+                me.bell.wait_timeout(&self.members, members, self.limits.keep_alive);
         }
     }
 
     /// The thread could not be started. If there is no other, nobody would ever look at the
     /// queue: what is in it is the caller's to answer for.
     pub(super) fn not_started(&self) -> Result<Summon, VecDeque<T>> {
-        let mut state = self.lock();
-        state.threads -= 1;
-        state.coming = None;
-        self.tell_end(&state);
+        let mut members = self.lock();
+        members.threads -= 1;
+        members.coming = None;
+        self.tell_end(&members);
         if canary::BLOCKING_FAILURE_FORGETS.sings() {
             return Ok(Summon::Nobody);
         }
         self.announce(true);
         if !self.queue.is_empty() {
             // While the start was tried nobody else was called.
-            if let Some(wake) = state.wake() {
+            if let Some(wake) = members.wake() {
                 self.announce(false);
                 return Ok(wake);
             }
-            if state.threads == 0 {
+            if members.threads == 0 {
                 return Err(self.queue.take_all());
             }
         }
@@ -300,17 +301,17 @@ impl<T> Roster<T> {
     /// A thread has ended, as far as it can tell. What came since it last looked, while it still
     /// counted, gets another one.
     pub(super) fn ended(&self) -> Summon {
-        let mut state = self.lock();
-        state.threads -= 1;
-        self.tell_end(&state);
+        let mut members = self.lock();
+        members.threads -= 1;
+        self.tell_end(&members);
         if canary::BLOCKING_END_FORGETS.sings() {
             return Summon::Nobody;
         }
-        self.settle(&mut state)
+        self.settle(&mut members)
     }
 
-    fn tell_end(&self, state: &State) {
-        if state.is_closed {
+    fn tell_end(&self, members: &Members) {
+        if members.is_closed {
             self.all_ended.notify_all();
         }
     }
@@ -318,46 +319,46 @@ impl<T> Roster<T> {
     /// Takes no more, and gives back what has no thread. Other closures are run; threads end when
     /// nothing is left.
     pub(super) fn close(&self, is_mandatory: impl Fn(&T) -> bool) -> Left<T> {
-        let mut state = self.lock();
-        if std::mem::replace(&mut state.is_closed, true) {
+        let mut members = self.lock();
+        if std::mem::replace(&mut members.is_closed, true) {
             return Left::default();
         }
-        let free = state.free(&self.limits);
-        for sleeper in std::mem::take(&mut state.idle) {
+        let free = members.free(&self.limits);
+        for sleeper in std::mem::take(&mut members.idle) {
             if !canary::BLOCKING_CLOSE_SILENT.sings() {
                 sleeper.bell.notify_one();
             }
         }
-        let spares = state.calls.drain(..).map(|(_, spare)| spare).collect();
+        let calls = members.calls.drain(..).map(|(_, call)| call).collect();
         let cancelled = self.queue.close(free, is_mandatory);
         // The threads that spawned them have not come to calling a thread, and no thread would wait
         // for that one.
-        let deserted = state.threads == 0 && !canary::BLOCKING_CLOSE_DESERTS.sings();
+        let deserted = members.threads == 0 && !canary::BLOCKING_CLOSE_DESERTS.sings();
         let mandatory = if deserted { self.queue.take_all() } else { VecDeque::new() };
-        Left { cancelled, mandatory, spares }
+        Left { cancelled, mandatory, calls }
     }
 
     /// After [`close`](Self::close): waits until all threads but so many have ended.
     pub(super) fn wait_until_ended(&self, but: usize) {
-        let mut state = self.lock();
-        debug_assert!(state.is_closed);
-        while state.threads > but {
-            state = self.all_ended.wait(state);
+        let mut members = self.lock();
+        debug_assert!(members.is_closed);
+        while members.threads > but {
+            members = self.all_ended.wait(members);
         }
     }
 
     pub(super) fn census(&self) -> Census {
-        let state = self.lock();
-        Census { threads: state.threads, idle: state.idle.len(), queued: self.queue.len() }
+        let members = self.lock();
+        Census { threads: members.threads, idle: members.idle.len(), queued: self.queue.len() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Members> {
         // Nothing panics with the lock held.
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.members.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl State {
+impl Members {
     /// Whether nobody is coming for the queue, and somebody could.
     fn is_callable(&self, limits: &Limits) -> bool {
         self.coming.is_none() && (!self.idle.is_empty() || self.threads < limits.threads)
@@ -378,22 +379,22 @@ impl State {
         Some(Summon::Wake(sleeper.bell))
     }
 
-    /// Has the last of the idle on this core run a spare, or else the last of all.
-    fn hand(&mut self, spare: Spare, core: Core) -> Result<Summon, Spare> {
+    /// Has the last of the idle on this core run a call, or else the last of all.
+    fn hand(&mut self, call: Call, core: Core) -> Result<Summon, Call> {
         let near = self.idle.iter().rposition(|sleeper| sleeper.core == core);
-        let Some(place) = near.or(self.idle.len().checked_sub(1)) else { return Err(spare) };
+        let Some(place) = near.or(self.idle.len().checked_sub(1)) else { return Err(call) };
         let sleeper = self.idle.remove(place);
-        self.calls.push((sleeper.number, spare));
+        self.calls.push((sleeper.number, call));
         Ok(Summon::Wake(sleeper.bell))
     }
 
-    /// Has a new thread run a spare.
-    fn start_for(&mut self, spare: Spare, limits: &Limits) -> Result<Summon, Spare> {
+    /// Has a new thread run a call.
+    fn start_for(&mut self, call: Call, limits: &Limits) -> Result<Summon, Call> {
         if self.threads >= limits.threads {
-            return Err(spare);
+            return Err(call);
         }
         let number = self.add_thread();
-        self.calls.push((number, spare));
+        self.calls.push((number, call));
         Ok(Summon::Start(number))
     }
 
@@ -403,7 +404,7 @@ impl State {
         self.next_number
     }
 
-    fn spare_of(&mut self, number: Number) -> Option<Spare> {
+    fn call_of(&mut self, number: Number) -> Option<Call> {
         let index = self.calls.iter().position(|(thread, _)| *thread == number)?;
         Some(self.calls.swap_remove(index).1)
     }

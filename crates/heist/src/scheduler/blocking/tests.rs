@@ -1,6 +1,6 @@
 //! What can be counted from the outside.
 
-use super::roster::{Job, Roster, Sleeper, Summon};
+use super::roster::{Roster, Sleeper, Summon, Taken};
 use super::{Blocking, Closure, Config, Host, Limits, NoThread, Unbegun};
 use crate::env::ThreadSpec;
 use crate::task;
@@ -73,8 +73,8 @@ impl Threads {
         self.blocking.close().for_each(Unbegun::end);
     }
 
-    fn call(&self, spare: impl FnOnce() + Send + 'static) -> Result<(), NoThread> {
-        self.blocking.call(spare, self)
+    fn call(&self, call: impl FnOnce() + Send + 'static) -> Result<(), NoThread> {
+        self.blocking.call(call, self)
     }
 
     fn counts(&self) -> (usize, usize, usize) {
@@ -165,29 +165,29 @@ fn the_thread_that_slept_last_is_woken_first() {
 }
 
 #[test]
-fn a_spare_has_a_thread_that_counts_as_any_other() {
+fn a_call_has_a_thread_that_counts_as_any_other() {
     let threads = Threads::new(1);
-    let (stuck, spare) = Stuck::new();
-    threads.call(spare).unwrap();
+    let (stuck, call) = Stuck::new();
+    threads.call(call).unwrap();
     let thread = stuck.thread();
     assert_ne!(thread, thread::current().id());
     let closure = Stuck::begin(&threads);
     assert_eq!(threads.counts(), (1, 0, 1), "the closure waits");
     stuck.end();
-    assert_eq!(closure.thread(), thread, "a thread goes on after a spare");
+    assert_eq!(closure.thread(), thread, "a thread goes on after a call");
     closure.end();
     threads.end();
 }
 
 #[test]
-fn a_spare_is_run_by_a_sleeper() {
+fn a_call_is_run_by_a_sleeper() {
     let threads = Threads::new(2);
     let stuck = Stuck::begin(&threads);
     let thread = stuck.thread();
     stuck.end();
     threads.wait_for((1, 1, 0));
-    let (stuck, spare) = Stuck::new();
-    threads.call(spare).unwrap();
+    let (stuck, call) = Stuck::new();
+    threads.call(call).unwrap();
     assert_eq!(stuck.thread(), thread);
     assert_eq!(threads.counts(), (1, 0, 0));
     stuck.end();
@@ -196,7 +196,7 @@ fn a_spare_is_run_by_a_sleeper() {
 
 /// The other two sleep on another core, one of them since a shorter time.
 #[test]
-fn a_spare_is_run_by_who_sleeps_on_the_callers_core() {
+fn a_call_is_run_by_who_sleeps_on_the_callers_core() {
     let threads = Threads::new(3);
     let three = [(); 3].map(|()| Stuck::begin(&threads));
     let ids = three.each_ref().map(Stuck::thread);
@@ -206,8 +206,8 @@ fn a_spare_is_run_by_who_sleeps_on_the_callers_core() {
     }
     let called = [(5, ids[1]), (7, ids[2]), (5, ids[0])].map(|(core, id)| {
         CORE.set(core);
-        let (stuck, spare) = Stuck::new();
-        threads.call(spare).unwrap();
+        let (stuck, call) = Stuck::new();
+        threads.call(call).unwrap();
         assert_eq!(stuck.thread(), id, "called from core {core}");
         stuck
     });
@@ -216,7 +216,7 @@ fn a_spare_is_run_by_who_sleeps_on_the_callers_core() {
 }
 
 #[test]
-fn a_spare_does_not_wait_for_busy_threads() {
+fn a_call_does_not_wait_for_busy_threads() {
     let threads = Threads::new(1);
     let stuck = Stuck::begin(&threads);
     stuck.thread();
@@ -228,19 +228,19 @@ fn a_spare_does_not_wait_for_busy_threads() {
 }
 
 #[test]
-fn a_spare_whose_thread_cannot_be_started_is_refused() {
+fn a_call_whose_thread_cannot_be_started_is_refused() {
     let threads = Threads::with(2, Duration::MAX, |_, before| before != 0);
     assert!(matches!(threads.call(|| unreachable!()), Err(NoThread::NotStarted(_))));
     assert_eq!(threads.counts(), (0, 0, 0));
-    let (stuck, spare) = Stuck::new();
-    threads.call(spare).unwrap();
+    let (stuck, call) = Stuck::new();
+    threads.call(call).unwrap();
     stuck.thread();
     stuck.end();
     threads.end();
 }
 
 #[test]
-fn a_spare_whose_thread_cannot_be_started_is_run_by_one_that_sleeps_by_then() {
+fn a_call_whose_thread_cannot_be_started_is_run_by_one_that_sleeps_by_then() {
     let threads = Threads::with(2, Duration::MAX, |threads, before| {
         if before == 1 {
             threads.submit(|| {});
@@ -250,7 +250,7 @@ fn a_spare_whose_thread_cannot_be_started_is_run_by_one_that_sleeps_by_then() {
     });
     let stuck = Stuck::begin(&threads);
     let thread = stuck.thread();
-    let (second, spare) = Stuck::new();
+    let (second, call) = Stuck::new();
     // The first thread is busy until the start of the second is tried.
     let releaser = {
         let threads = threads.clone();
@@ -259,7 +259,7 @@ fn a_spare_whose_thread_cannot_be_started_is_run_by_one_that_sleeps_by_then() {
             stuck.end();
         })
     };
-    threads.call(spare).unwrap();
+    threads.call(call).unwrap();
     assert_eq!(second.thread(), thread);
     second.end();
     releaser.join().unwrap();
@@ -267,7 +267,7 @@ fn a_spare_whose_thread_cannot_be_started_is_run_by_one_that_sleeps_by_then() {
 }
 
 #[test]
-fn a_spare_is_refused_when_the_runtime_is_down() {
+fn a_call_is_refused_when_the_runtime_is_down() {
     let threads = Threads::new(1);
     threads.end();
     assert!(matches!(threads.call(|| unreachable!()), Err(NoThread::AllBusy)));
@@ -298,8 +298,8 @@ fn roster(threads: usize) -> Roster<u32> {
     Roster::new(Limits { threads, keep_alive: Duration::MAX }, 1)
 }
 
-/// Calls for a spare; returns the thread that has to be started for it.
-fn start_for_spare(roster: &Roster<u32>) -> Sleeper {
+/// Calls a thread; returns the one that has to be started.
+fn start_for_call(roster: &Roster<u32>) -> Sleeper {
     let Ok(Summon::Start(number)) = roster.call(Box::new(|| {}), 0) else {
         unreachable!("there is room for a thread")
     };
@@ -307,21 +307,21 @@ fn start_for_spare(roster: &Roster<u32>) -> Sleeper {
 }
 
 #[test]
-fn a_spare_goes_before_closures() {
+fn a_call_goes_before_closures() {
     let roster = roster(1);
-    let thread = start_for_spare(&roster);
+    let thread = start_for_call(&roster);
     assert!(matches!(roster.submit(0, 7), Ok(Summon::Nobody)));
-    assert!(matches!(roster.arrive(&thread), (Some(Job::Spare(_)), Summon::Nobody)));
-    assert!(matches!(roster.next(&thread, || 0), Some((Job::Closure(7), Summon::Nobody))));
+    assert!(matches!(roster.arrive(&thread), (Some(Taken::Call(_)), Summon::Nobody)));
+    assert!(matches!(roster.next(&thread, || 0), Some((Taken::Closure(7), Summon::Nobody))));
 }
 
 #[test]
-fn a_spare_that_has_not_begun_when_the_runtime_goes_down_is_given_back() {
+fn a_call_that_has_not_begun_when_the_runtime_goes_down_is_given_back() {
     let roster = roster(2);
-    let threads = [(); 2].map(|()| start_for_spare(&roster));
-    assert!(matches!(roster.arrive(&threads[0]), (Some(Job::Spare(_)), Summon::Nobody)));
+    let threads = [(); 2].map(|()| start_for_call(&roster));
+    assert!(matches!(roster.arrive(&threads[0]), (Some(Taken::Call(_)), Summon::Nobody)));
     let left = roster.close(|_| true);
-    assert_eq!((left.cancelled.len(), left.mandatory.len(), left.spares.len()), (0, 0, 1));
+    assert_eq!((left.cancelled.len(), left.mandatory.len(), left.calls.len()), (0, 0, 1));
     assert!(matches!(roster.arrive(&threads[1]), (None, Summon::Nobody)));
     for thread in &threads {
         assert!(roster.next(thread, || 0).is_none());
@@ -331,7 +331,7 @@ fn a_spare_that_has_not_begun_when_the_runtime_goes_down_is_given_back() {
 }
 
 #[test]
-fn spares_and_closures_are_all_accounted_for_under_load() {
+fn calls_and_closures_are_all_accounted_for_under_load() {
     for round in 0..50 {
         let may_start = |_: &Threads, before: usize| before % 3 != 1;
         let threads = Threads::with(1 + round % 4, Duration::ZERO, may_start);

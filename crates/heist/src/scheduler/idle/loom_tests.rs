@@ -321,7 +321,7 @@ impl Den {
     }
 
     /// Worker 0, until it has stolen one job.
-    fn rob(&self) {
+    fn steal(&self) {
         let mut is_searching = false;
         while !self.scene.take() {
             let ring = || !self.bell.load(Ordering::Relaxed) && !self.ring(true);
@@ -336,9 +336,9 @@ impl Den {
 /// A worker goes to sleep while a job is pushed to a deque whose bell is silent.
 fn one_job() {
     let den = Den::new(false);
-    let robber = thread::spawn(move || den.rob());
+    let thief = thread::spawn(move || den.steal());
     den.push();
-    robber.join().unwrap();
+    thief.join().unwrap();
 }
 
 #[test]
@@ -350,12 +350,12 @@ fn loom_i1_a_bell_is_heard() {
 /// that is done goes to somebody else. The next one must find the worker.
 fn two_jobs_and_a_passer_by() {
     let den = Den::new(true);
-    let robber = thread::spawn(move || den.rob());
+    let thief = thread::spawn(move || den.steal());
     let passer_by = thread::spawn(move || den.scene.take());
     den.push();
     den.push();
     passer_by.join().unwrap();
-    robber.join().unwrap();
+    thief.join().unwrap();
 }
 
 #[test]

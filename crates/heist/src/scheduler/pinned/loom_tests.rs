@@ -16,19 +16,19 @@ use std::task::{Poll, Waker};
 struct One(Arc<PinnedInbox<One>>);
 
 impl Schedule for One {
-    type Home = (One, usize);
+    type Link = (One, usize);
 
-    fn adopt(&self, task: TaskRef) -> Option<Self::Home> {
+    fn adopt(&self, task: TaskRef) -> Option<Self::Link> {
         Some((self.clone(), self.0.adopt(task)?))
     }
 
-    fn release((one, key): Self::Home) -> bool {
+    fn release((one, key): Self::Link) -> bool {
         one.0.release(key)
     }
 
-    unsafe fn schedule(home: *const Self::Home, task: Notified<One>) {
+    unsafe fn schedule(link: *const Self::Link, task: Notified<One>) {
         // SAFETY: (T4) the task has not been handed on yet.
-        let (one, _) = unsafe { &*home }.clone();
+        let (one, _) = unsafe { &*link }.clone();
         one.0.wake(task);
     }
 }

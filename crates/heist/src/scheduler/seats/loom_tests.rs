@@ -7,13 +7,13 @@ use super::{Back, Borrowed, Disturbance, Left, Seat};
 use crate::canary;
 use crate::env::Parker;
 use crate::scheduler::idle::{GetUp, Idle};
-use crate::scheduler::slot::Slot;
+use crate::scheduler::slot::LifoSlot;
 use crossbeam_utils::CachePadded;
 use heist_sync::{AtomicBool, AtomicU32, AtomicUsize, Barrier, Ordering};
 use loom::thread;
 use std::sync::Arc;
 
-const HOME: u32 = 0;
+const BASE: u32 = 0;
 const SPARE: u32 = 1;
 
 struct Scene {
@@ -37,7 +37,7 @@ impl Scene {
     fn new() -> &'static Scene {
         let (barrier, parker) = (Barrier::detect(), Arc::new(CachePadded::new(Parker::new())));
         Box::leak(Box::new(Scene {
-            seat: Seat::new(HOME as usize, barrier, Arc::clone(&parker)),
+            seat: Seat::new(BASE as usize, barrier, Arc::clone(&parker)),
             idle: Idle::new(1, barrier),
             tasks: AtomicUsize::new(0),
             tick: AtomicU32::new(0),
@@ -114,7 +114,7 @@ impl Scene {
 
     /// `Some` if the home worker sits there, and whether it counts as searching.
     fn sit_again(&self) -> Option<bool> {
-        match self.seat.come_back(HOME) {
+        match self.seat.come_back(BASE) {
             Back::Asleep => Some(self.get_up_again()),
             Back::Busy => Some(false),
             Back::Taken | Back::Down => None,
@@ -153,12 +153,12 @@ fn a_step_beside_sysmon() {
     let scene = Scene::new();
     let sysmon = thread::spawn(move || {
         let is_stuck = || scene.tick.load(Ordering::Relaxed) == 0;
-        if scene.seat.rob(HOME, is_stuck) == Left::Vacant {
+        if scene.seat.rob(BASE, is_stuck) == Left::Vacant {
             scene.holders.fetch_add(1, Ordering::Relaxed);
         }
     });
     scene.tick.store(2, Ordering::Relaxed);
-    if scene.seat.is_undisturbed(HOME) || scene.seat.answer(HOME) == Disturbance::None {
+    if scene.seat.is_undisturbed(BASE) || scene.seat.answer(BASE) == Disturbance::None {
         scene.holders.fetch_add(1, Ordering::Relaxed);
     }
     sysmon.join().unwrap();
@@ -174,7 +174,7 @@ fn loom_l7_a_step_beside_sysmon() {
 fn stepping_aside_beside_a_submitter() {
     let scene = Scene::new();
     let submitter = thread::spawn(move || scene.submit());
-    scene.leave(HOME, false);
+    scene.leave(BASE, false);
     // The end of its poll.
     let is_searching = scene.come_home().unwrap();
     submitter.join().unwrap();
@@ -185,7 +185,7 @@ fn stepping_aside_beside_a_submitter() {
         scene.wake(scene.idle.stop_search());
     }
     assert!(!scene.has_work(), "the task is run");
-    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    assert_eq!(scene.seat.holder(), Some(BASE as usize));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn loom_l5_stepping_aside_beside_a_submitter() {
 /// A spare sits on the seat of a worker that is stuck.
 fn lent() -> &'static Scene {
     let scene = Scene::new();
-    assert_eq!(scene.seat.rob(HOME, || true), Left::Vacant);
+    assert_eq!(scene.seat.rob(BASE, || true), Left::Vacant);
     assert_eq!(scene.idle.sleep(0, false, || false, || true), Some(0));
     assert!(scene.seat.wake(|| unreachable!()));
     assert_eq!(scene.idle.stop_search(), None);
@@ -216,7 +216,7 @@ fn loom_l6_the_home_worker_beside_its_spare() {
             }
         });
         let is_searching = scene.come_home().unwrap();
-        assert_eq!(scene.seat.holder(), Some(HOME as usize));
+        assert_eq!(scene.seat.holder(), Some(BASE as usize));
         spare.join().unwrap();
         if is_searching {
             assert_eq!(scene.idle.stop_search(), None);
@@ -235,7 +235,7 @@ fn a_stuck_spare() {
     let left = scene.seat.rob(SPARE, || true);
     assert_eq!(left, Left::Handed);
     home.join().unwrap();
-    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    assert_eq!(scene.seat.holder(), Some(BASE as usize));
     assert_eq!(scene.seat.answer(SPARE), Disturbance::Lost);
 }
 
@@ -263,16 +263,16 @@ fn loom_l6_a_shutdown_reaches_who_waits_for_its_seat() {
 fn back_while_put_to_sleep() {
     let scene = Scene::new();
     let sysmon = thread::spawn(move || {
-        if scene.seat.rob(HOME, || true) == Left::Vacant {
+        if scene.seat.rob(BASE, || true) == Left::Vacant {
             scene.put_to_sleep(false);
         }
     });
     let mut is_searching = false;
-    if scene.seat.answer(HOME) == Disturbance::Lost {
+    if scene.seat.answer(BASE) == Disturbance::Lost {
         is_searching = scene.come_home().unwrap();
     }
     sysmon.join().unwrap();
-    if scene.seat.holder() == Some(HOME as usize) && is_searching {
+    if scene.seat.holder() == Some(BASE as usize) && is_searching {
         assert_eq!(scene.idle.stop_search(), None);
     }
 }
@@ -286,16 +286,16 @@ fn loom_i1_a_worker_comes_back_while_its_seat_is_put_to_sleep() {
 fn a_put_beside_sysmon() {
     let barrier = Barrier::detect();
     let scene = Scene::new();
-    let slot: &'static Slot = Box::leak(Box::new(Slot::new(barrier)));
+    let slot: &'static LifoSlot = Box::leak(Box::new(LifoSlot::new(barrier)));
     let sysmon = thread::spawn(move || {
-        assert_eq!(scene.seat.rob(HOME, || true), Left::Vacant);
+        assert_eq!(scene.seat.rob(BASE, || true), Left::Vacant);
         assert!(barrier.heavy());
-        usize::from(slot.rob().is_some())
+        usize::from(slot.steal().is_some())
     });
     assert!(slot.put(std::ptr::NonNull::dangling()).is_none());
     let mut taken = 0;
-    let is_disturbed = !scene.seat.is_undisturbed(HOME) && !canary::SEAT_SLOT_FORGOTTEN.sings();
-    if is_disturbed && scene.seat.holder() != Some(HOME as usize) {
+    let is_disturbed = !scene.seat.is_undisturbed(BASE) && !canary::SEAT_SLOT_FORGOTTEN.sings();
+    if is_disturbed && scene.seat.holder() != Some(BASE as usize) {
         taken += usize::from(slot.take().is_some());
     }
     taken += sysmon.join().unwrap();
@@ -368,7 +368,7 @@ fn an_event_in_its_sleep() {
     scene.take();
     submitter.join().unwrap();
     kernel.join().unwrap();
-    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    assert_eq!(scene.seat.holder(), Some(BASE as usize));
 }
 
 #[test]
@@ -380,12 +380,12 @@ fn loom_i1_an_event_beside_a_submit() {
 /// comes while it leaves.
 fn tasks_beside_a_job() {
     let scene = Scene::new();
-    assert!(scene.seat.begin_job(HOME));
+    assert!(scene.seat.begin_job(BASE));
     let submitter = thread::spawn(move || scene.submit());
     scene.submit();
     submitter.join().unwrap();
     assert!(!scene.has_work(), "no task waits for the job");
-    assert_eq!(scene.seat.holder(), Some(HOME as usize));
+    assert_eq!(scene.seat.holder(), Some(BASE as usize));
     assert!(scene.seat.is_at_job());
 }
 
@@ -404,10 +404,10 @@ fn loom_canary_return_unchecked() {
 /// there two.
 fn the_end_of_a_job_beside_a_borrower() {
     let scene = Scene::new();
-    assert!(scene.seat.begin_job(HOME));
+    assert!(scene.seat.begin_job(BASE));
     let submitter = thread::spawn(move || scene.submit());
     let mut is_searching = false;
-    while scene.seat.answer(HOME) == Disturbance::Lost {
+    while scene.seat.answer(BASE) == Disturbance::Lost {
         is_searching |= scene.come_home().unwrap();
     }
     scene.take();
@@ -415,7 +415,7 @@ fn the_end_of_a_job_beside_a_borrower() {
     if is_searching {
         assert_eq!(scene.idle.stop_search(), None);
     }
-    let is_home = scene.seat.holder() == Some(HOME as usize);
+    let is_home = scene.seat.holder() == Some(BASE as usize);
     let is_calm = !scene.seat.is_at_job() && !scene.seat.is_borrowed();
     assert!(is_home && is_calm, "a seat has one holder: {:?}", scene.seat.load());
 }
@@ -463,9 +463,9 @@ fn loom_canary_lender_gone() {
 fn loom_l5_a_lender_steps_aside_beside_a_call() {
     loom::model(|| {
         let scene = Scene::new();
-        assert!(scene.seat.begin_job(HOME));
+        assert!(scene.seat.begin_job(BASE));
         let submitter = thread::spawn(move || scene.submit());
-        scene.leave(HOME, false);
+        scene.leave(BASE, false);
         submitter.join().unwrap();
         assert!(!scene.has_work(), "the task is run: {:?}", scene.seat.load());
     });
@@ -476,10 +476,10 @@ fn loom_l5_a_lender_steps_aside_beside_a_call() {
 fn loom_l5_a_lender_steps_aside_beside_a_call_in_vain() {
     loom::model(|| {
         let scene = Scene::new();
-        assert!(scene.seat.begin_job(HOME));
+        assert!(scene.seat.begin_job(BASE));
         assert_eq!(scene.seat.borrow(), Borrowed::ForSpare);
         let caller = thread::spawn(move || scene.seat.not_staffed());
-        let left = scene.seat.leave(HOME);
+        let left = scene.seat.leave(BASE);
         caller.join().unwrap();
         let tries_again = left == Left::Vacant || scene.seat.is_unstaffed();
         assert!(tries_again, "{left:?} {:?}", scene.seat.load());
@@ -496,7 +496,7 @@ fn loom_l6_a_task_beside_a_recall() {
         let home = thread::spawn(move || scene.seat.recall());
         scene.submit();
         let _ = home.join().unwrap();
-        let is_home = scene.seat.holder() == Some(HOME as usize);
+        let is_home = scene.seat.holder() == Some(BASE as usize);
         assert!(!scene.has_work() || is_home, "somebody comes: {:?}", scene.seat.load());
     });
 }

@@ -1,6 +1,6 @@
 //! The slot in every interleaving that loom can find (T1, W6).
 
-use super::Slot;
+use super::LifoSlot;
 use crate::canary;
 use heist_sync::{Arc, AtomicUsize, Barrier, Ordering, UnsafeCell};
 use loom::thread;
@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 /// Tasks are numbers here, each with a message that is written before it is put in.
 struct Scene {
-    slot: Slot,
+    slot: LifoSlot,
     messages: [UnsafeCell<u32>; 2],
     taken: [AtomicUsize; 2],
 }
@@ -21,7 +21,7 @@ unsafe impl Send for Scene {}
 impl Scene {
     fn new() -> Self {
         Scene {
-            slot: Slot::new(Barrier::detect()),
+            slot: LifoSlot::new(Barrier::detect()),
             messages: std::array::from_fn(|_| UnsafeCell::new(0)),
             taken: std::array::from_fn(|_| AtomicUsize::new(0)),
         }
@@ -48,7 +48,7 @@ fn owner_beside(thieves: usize) {
     let thieves: Vec<_> = (0..thieves)
         .map(|_| {
             let scene = scene.clone();
-            thread::spawn(move || scene.count(scene.slot.rob()))
+            thread::spawn(move || scene.count(scene.slot.steal()))
         })
         .collect();
     scene.put(0);
@@ -72,7 +72,7 @@ fn loom_t1_one_taker_beside_two_thieves() {
     loom::model(|| owner_beside(2));
 }
 
-/// What is in the slot is pushed out by the next one, or robbed.
+/// What is in the slot is pushed out by the next one, or stolen.
 #[test]
 fn loom_t1_one_is_pushed_out_beside_a_thief() {
     loom::model(|| {
@@ -80,7 +80,7 @@ fn loom_t1_one_is_pushed_out_beside_a_thief() {
         scene.put(0);
         let thief = {
             let scene = scene.clone();
-            thread::spawn(move || scene.count(scene.slot.rob()))
+            thread::spawn(move || scene.count(scene.slot.steal()))
         };
         scene.put(1);
         thief.join().unwrap();

@@ -81,7 +81,7 @@ fn stage() -> Rc<Stage> {
 }
 
 impl Stage {
-    /// A stage of workers that are all awake; `seed` decides whom they rob.
+    /// A stage of workers that are all awake; `seed` decides from whom they steal.
     fn new(workers: usize, tick_interval: Option<u32>, seed: u64) -> Rc<Stage> {
         Stage::with_spares(workers, 0, tick_interval, seed)
     }

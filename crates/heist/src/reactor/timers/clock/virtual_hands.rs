@@ -1,7 +1,7 @@
 //! The hands of a clock that can be stopped and moved.
 
 use super::{Clock, Time};
-use crate::reactor::timers::time::{ORIGIN, Tick};
+use crate::reactor::timers::time::{Millis, ORIGIN};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ impl Hands {
         if position.moving_since.is_none() {
             return false;
         }
-        let shown = instant(Tick::after(Time::of(position.now())).time());
+        let shown = instant(Millis::after(Time::of(position.now())).time());
         *position = Position { shown, moving_since: None };
         self.were_stopped.store(true, Ordering::Relaxed);
         WERE_ANY_STOPPED.store(true, Ordering::Relaxed);

@@ -40,7 +40,7 @@ fn dead_entries_do_not_pile_up() {
     const STAYING: usize = 100;
     const AT_ONCE: usize = 20;
     let mut rng = Rng::new(seed());
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let staying: Vec<_> = (0..STAYING).map(|_| timer()).collect();
     for timer in &staying {
         wheel.register(timer, millis(3_600_000), EntryOf::Known).unwrap();
@@ -68,7 +68,7 @@ fn dead_entries_do_not_pile_up() {
 #[test]
 fn not_even_if_somebody_knows_where_the_sweeper_is() {
     const AT_ONCE: usize = 10;
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     // All in one slot, and all at its end, where the sweeper is to come.
     let due = millis(64 * 64 * 5);
     let staying: Vec<_> = (0..AT_ONCE).map(|_| timer()).collect();
@@ -93,7 +93,7 @@ fn not_even_if_somebody_knows_where_the_sweeper_is() {
 /// A timer that is moved to and fro leaves dead entries behind, too.
 #[test]
 fn nor_when_a_timer_is_moved_to_and_fro() {
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let timer = timer();
     let mut most = 0;
     for step in 0..scaled(100_000) {
@@ -107,7 +107,7 @@ fn nor_when_a_timer_is_moved_to_and_fro() {
 /// What takes the place of a dead entry is looked at, too.
 #[test]
 fn a_round_leaves_nothing_that_was_dead_when_it_began() {
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let timers: Vec<_> = (0..10 * TIMER_BATCH).map(|_| timer()).collect();
     for timer in &timers {
         wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap();
@@ -122,10 +122,10 @@ fn a_round_leaves_nothing_that_was_dead_when_it_began() {
     assert_eq!(wheel.len(), others.len());
 }
 
-/// A timer that its owner has given up comes back as a spare, and one that he still has does not.
+/// A timer that its owner has given up can be reused, and one that it still has cannot.
 #[test]
 fn what_nobody_knows_any_more_is_used_again() {
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let (kept, given_up) = (timer(), timer());
     let address = Arc::as_ptr(&given_up);
     for timer in [&kept, &given_up] {
@@ -133,23 +133,23 @@ fn what_nobody_knows_any_more_is_used_again() {
         timer.cancel();
     }
     drop(given_up);
-    assert!(wheel.spare().is_none(), "the sweeper has not come to it yet");
+    assert!(wheel.take_free().is_none(), "the sweeper has not come to it yet");
     let others: Vec<_> = (0..10).map(|_| timer()).collect();
     for other in &others {
         wheel.register(other, millis(2_000_000), EntryOf::Known).unwrap();
     }
-    let mut spare = wheel.spare().unwrap();
-    assert_eq!(Arc::as_ptr(&spare), address);
-    assert!(Arc::get_mut(&mut spare).is_some());
-    assert!(wheel.spare().is_none(), "its owner may still use it");
+    let mut free = wheel.take_free().unwrap();
+    assert_eq!(Arc::as_ptr(&free), address);
+    assert!(Arc::get_mut(&mut free).is_some());
+    assert!(wheel.take_free().is_none(), "its owner may still use it");
     assert_eq!(Arc::strong_count(&kept), 1, "but the wheel has let go of it");
 }
 
 /// Not more of them are kept than there are entries, so that a rush of timers does not keep its
 /// memory.
 #[test]
-fn spares_are_no_more_than_entries() {
-    let mut wheel = Wheel::new(Tick(0));
+fn free_timers_are_no_more_than_entries() {
+    let mut wheel = Wheel::new(Millis(0));
     let timers: Vec<_> = (0..10_000).map(|_| timer()).collect();
     for timer in &timers {
         wheel.register(timer, millis(1_000_000), EntryOf::Known).unwrap();
@@ -160,11 +160,11 @@ fn spares_are_no_more_than_entries() {
     for _ in 0..10_000 {
         wheel.register(&other, millis(2_000_000), EntryOf::Known).unwrap();
         assert_eq!(wheel.entries, wheel.len());
-        assert!(wheel.spares.len() <= wheel.len().max(SPARES));
-        most = most.max(wheel.spares.len());
+        assert!(wheel.free.len() <= wheel.len().max(FREE_TIMERS));
+        most = most.max(wheel.free.len());
     }
     assert!(most > 1000, "at first there are many, and most were kept");
-    assert_eq!(wheel.spares.len(), SPARES);
+    assert_eq!(wheel.free.len(), FREE_TIMERS);
     // What fires leaves no entries behind either; a worker that goes to sleep drops what they were
     // owed.
     let timers: Vec<_> = (0..1000).map(|_| timer()).collect();
@@ -176,10 +176,10 @@ fn spares_are_no_more_than_entries() {
     for _ in 0..1000 {
         wheel.register(&other, millis(4_000_000), EntryOf::Known).unwrap();
     }
-    assert!(wheel.spares.len() > 100);
+    assert!(wheel.free.len() > 100);
     assert!(!wheel.advance(millis(4_000_000), usize::MAX, &mut Vec::new()));
     wheel.trim(1000);
-    assert_eq!((wheel.len(), wheel.spares.len()), (0, SPARES));
+    assert_eq!((wheel.len(), wheel.free.len()), (0, FREE_TIMERS));
 }
 
 /// A slot with a million timers comes up, at a worker that must not be held up.
@@ -187,7 +187,7 @@ fn spares_are_no_more_than_entries() {
 fn a_full_slot_is_worked_off_bit_by_bit() {
     const LIMIT: usize = 128;
     let count = scaled(1_000_000) as usize;
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let timers: Vec<_> = (0..count).map(|_| timer()).collect();
     // The beginning of a slot of the fourth level.
     let first = 64 * 64 * 64 * 3;
@@ -225,7 +225,7 @@ fn a_full_slot_is_worked_off_bit_by_bit() {
 /// Swept entries leave no memory behind either.
 #[test]
 fn room_is_given_back_when_timers_are_cancelled() {
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let timers: Vec<_> = (0..10_000).map(|_| timer()).collect();
     timers
         .iter()
@@ -243,16 +243,16 @@ fn room_is_given_back_when_timers_are_cancelled() {
 /// Dead entries do not cut a sleep short.
 #[test]
 fn what_is_dead_is_not_next() {
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let (early, late) = (timer(), timer());
     wheel.register(&late, millis(5_000_000), EntryOf::Known).unwrap();
     wheel.register(&early, millis(70), EntryOf::Known).unwrap();
-    assert_eq!(wheel.next(), Some(Tick(70)));
+    assert_eq!(wheel.next(), Some(Millis(70)));
     wheel.trim(1);
-    assert_eq!(wheel.next(), Some(Tick(70)));
+    assert_eq!(wheel.next(), Some(Millis(70)));
     early.cancel();
     wheel.trim(1);
-    assert_eq!(wheel.next(), Some(Tick(5_000_000)));
+    assert_eq!(wheel.next(), Some(Millis(5_000_000)));
     late.cancel();
     wheel.trim(1);
     assert_eq!(wheel.next(), None);
@@ -262,11 +262,11 @@ fn what_is_dead_is_not_next() {
 #[test]
 fn a_lone_timer_is_next_wherever_its_slot_is() {
     for millis_ahead in [1, 63, 64, 5000, 1 << 30, (1 << 36) - 1, 1 << 36, 9 << 40] {
-        let mut wheel = Wheel::new(Tick(12_345));
+        let mut wheel = Wheel::new(Millis(12_345));
         let timer = timer();
         let due = 12_345 + millis_ahead;
         wheel.register(&timer, millis(due), EntryOf::Known).unwrap();
-        assert_eq!(wheel.next(), Some(Tick(due)));
+        assert_eq!(wheel.next(), Some(Millis(due)));
         assert!(!wheel.advance(millis(due - 1), 1, &mut Vec::new()));
         assert!(!timer.has_fired());
         assert!(!wheel.advance(millis(due), usize::MAX, &mut Vec::new()));
@@ -284,7 +284,7 @@ fn first_come_first_fired() {
         }
     }
     let order = Arc::default();
-    let mut wheel = Wheel::new(Tick(0));
+    let mut wheel = Wheel::new(Millis(0));
     let timers: Vec<_> = (0..100)
         .map(|name| Arc::new(Timer::new(Arc::new(Name(name, Arc::clone(&order))).into())))
         .collect();

@@ -335,7 +335,7 @@ fn w6_the_slot_is_robbed_last() {
     assert!(stage.is_asleep(1));
 }
 
-/// W6: as long as there is a task in any ring, no slot is robbed. Workers 0 and 1 are in polls, and
+/// W6: as long as there is a task in any ring, nothing is stolen from a slot. Workers 0 and 1 are in polls, and
 /// both have something in their slots.
 #[test]
 fn w6_rings_come_before_slots() {
@@ -357,9 +357,9 @@ fn w6_rings_come_before_slots() {
             assert_eq!(stage.step(2), Step::Ran);
         });
         assert_eq!(stage.step(0), Step::Ran);
-        let mut robbed = log.take();
-        robbed.sort_unstable();
-        assert_eq!(robbed, [(2, 0), (2, 2)]);
+        let mut stolen = log.take();
+        stolen.sort_unstable();
+        assert_eq!(stolen, [(2, 0), (2, 2)]);
     }
 }
 

@@ -135,7 +135,7 @@ fn act(stage: &Stage) {
         _ => {}
     }
     match random(24) {
-        0 => rob_somebody(stage),
+        0 => rob_one(stage),
         1 => step_aside(stage),
         2..6 => jobs::act(stage),
         _ => {}
@@ -143,7 +143,7 @@ fn act(stage: &Stage) {
 }
 
 /// L2: sysmon finds somebody in the middle of a poll.
-fn rob_somebody(stage: &Stage) {
+fn rob_one(stage: &Stage) {
     let stepping = stage.stepping.borrow().clone();
     let Some(worker) = stepping.get(random(4) as usize) else { return };
     let local = &stage.players[*worker].worker;
