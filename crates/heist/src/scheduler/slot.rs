@@ -48,7 +48,8 @@ impl LifoSlot {
         if !canary::SLOT_NO_LIGHT_BARRIER.sings() {
             self.barrier.light();
         }
-        // Relaxed: ordered after the store by the barrier, which pairs with the heavy one in steal().
+        // Relaxed: ordered after the store by the barrier, which pairs with the heavy one in
+        // steal().
         if self.theft.load(Ordering::Relaxed) == FREE { Some(task) } else { self.contest(task) }
     }
 

@@ -79,7 +79,8 @@ fn m1_overflows() {
     assert_eq!(metrics.remote_schedule_count(), 1);
 }
 
-/// M1: a worker that spawns and does not return loses all its tasks to thieves, that in its slot included.
+/// M1: a worker that spawns and does not return loses all its tasks to thieves, that in its slot
+/// included.
 #[test]
 fn m1_steals() {
     let rt = runtime(2);

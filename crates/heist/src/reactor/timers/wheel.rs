@@ -31,8 +31,8 @@ const SWEPT: usize = 3;
 const FREE_TIMERS: usize = if cfg!(test) { 4 } else { SLOTS };
 
 pub(super) struct Wheel {
-    /// All entries up to this millisecond have been taken out of their slots. The current slot is empty in
-    /// every level: its entries are in the level below, or in `work`.
+    /// All entries up to this millisecond have been taken out of their slots. The current slot is
+    /// empty in every level: its entries are in the level below, or in `work`.
     now: Millis,
     /// As many as LEVELS.
     levels: Box<[Level]>,
@@ -178,8 +178,8 @@ impl Wheel {
         wakers.extend(work.chain(slots).filter_map(|entry| entry.timer.close(entry.number)));
     }
 
-    /// The next slot and its first millisecond, from the lowest level with entries. Entries of a level come
-    /// before those of the next one, because they are within that level's current slot.
+    /// The next slot and its first millisecond, from the lowest level with entries. Entries of a
+    /// level come before those of the next one, because they are within that level's current slot.
     fn first_slot(&self) -> Option<(usize, usize, Millis)> {
         let level = self.levels.iter().position(|level| level.occupied != 0)?;
         let here = self.now.0 >> shift(level);

@@ -21,8 +21,8 @@ pub(super) type Call = Box<dyn FnOnce() + Send>;
 pub(super) struct Roster<T> {
     /// What waits for a thread.
     queue: Queue<T>,
-    /// Whether somebody could be called for it. Written with the lock of the members, in `settle`; who
-    /// reads `true` asks again with the lock.
+    /// Whether somebody could be called for it. Written with the lock of the members, in `settle`;
+    /// who reads `true` asks again with the lock.
     is_callable: AtomicBool,
     members: Mutex<Members>,
     /// For who waits until the threads have ended.
@@ -149,8 +149,8 @@ impl<T> Roster<T> {
         self.settle(&mut self.lock())
     }
 
-    /// The rule, and the last step of whoever has changed the members: if something waits and nobody
-    /// is coming, a sleeper comes, or a new thread.
+    /// The rule, and the last step of whoever has changed the members: if something waits and
+    /// nobody is coming, a sleeper comes, or a new thread.
     fn settle(&self, members: &mut Members) -> Summon {
         let is_callable = members.is_callable(&self.limits);
         if !self.announce(is_callable) || self.queue.is_empty() {

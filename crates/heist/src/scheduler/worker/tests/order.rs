@@ -335,8 +335,8 @@ fn w6_the_slot_is_robbed_last() {
     assert!(stage.is_asleep(1));
 }
 
-/// W6: as long as there is a task in any ring, nothing is stolen from a slot. Workers 0 and 1 are in polls, and
-/// both have something in their slots.
+/// W6: as long as there is a task in any ring, nothing is stolen from a slot. Workers 0 and 1 are
+/// in polls, and both have something in their slots.
 #[test]
 fn w6_rings_come_before_slots() {
     for seed in 0..50 {
