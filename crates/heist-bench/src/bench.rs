@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::tally::Mismatch;
+use crate::received::Mismatch;
 use crate::unit::Unit;
 
 /// Everything that takes part in some bench. A new peer is a new variant.

@@ -10,7 +10,7 @@
 //! - [`role`]: the command line of a process that another one of this program has started
 //! - [`benches`]: the registry, one module a group of benches
 //! - [`select`]: which benches and sides a command line means
-//! - [`mod@bench`], [`mod@unit`], [`tally`]: what a bench is made of
+//! - [`mod@bench`], [`mod@unit`], [`received`]: what a bench is made of
 //! - [`alloc`]: the allocator under all of it
 //! - [`run`], [`order`], [`calibrate`]: the measurement
 //! - [`report`], [`progress`]: what comes out of it
@@ -23,9 +23,9 @@ pub mod cli;
 pub mod error;
 pub mod order;
 pub mod progress;
+pub mod received;
 pub mod report;
 pub mod role;
 pub mod run;
 pub mod select;
-pub mod tally;
 pub mod unit;

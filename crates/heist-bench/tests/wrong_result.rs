@@ -3,7 +3,7 @@
 use clap::Parser;
 use heist_bench::bench::{Bench, Fault, Pace, Runtime, Sample};
 use heist_bench::cli::{Args, execute};
-use heist_bench::tally::{Mismatch, Tally};
+use heist_bench::received::{Mismatch, Received};
 use heist_bench::unit::Unit;
 use serde_json::Value;
 
@@ -18,8 +18,8 @@ fn loses_an_item() -> Bench {
         let mut samples = 0;
         Ok(move |_| {
             samples += 1;
-            let found = Tally::of_all(if samples > 2 { 9 } else { 10 });
-            Mismatch::check(Tally::of_all(10), found)?;
+            let found = Received::of_all(if samples > 2 { 9 } else { 10 });
+            Mismatch::check(Received::of_all(10), found)?;
             Ok(Sample::Value(1.0))
         })
     })

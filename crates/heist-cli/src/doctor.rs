@@ -67,7 +67,7 @@ pub fn examine(trace: &Trace) -> Result<Diagnosis, ReadError> {
     Ok(exam.conclude(trace))
 }
 
-/// Where the lanes begin whose older events were overwritten. The rings of the busiest workers go
+/// Where the lanes begin whose older events were overwritten. The buffers of the busiest workers go
 /// back least, and those of spare workers, which are short.
 fn late_starts(trace: &Trace) -> Result<Vec<Start>, ReadError> {
     let lanes = trace.lanes().filter(|lane| trace.lost(*lane) > 0);

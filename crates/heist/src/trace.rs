@@ -1,4 +1,4 @@
-//! A flight recorder: the latest events of each worker, kept in a ring buffer of fixed size.
+//! A flight recorder: the latest events of each worker, kept in a buffer of fixed size.
 //!
 //! Any program can be recorded without changes: `HEIST_TRACE=out.trace ./program`. Each runtime
 //! then writes its trace when it is shut down, when a stall is detected, when a task panics, and
@@ -28,18 +28,19 @@
 // | module | contents |
 // |---|---|
 // | `event` | events, as a reader gets them |
-// | `word` | events in eight bytes, as in rings and files |
+// | `word` | events in eight bytes, as in buffers and files |
 // | `format` | the rest of a file: header, chunks, checksums; `FORMAT.md` describes all of it |
 // | `writer`, `reader` | files |
 // | `config` | the user's settings |
-// | `ring` | the latest words of one thread |
+// | `buffer` | the latest words of one thread |
 // | `draft` | the next words of a thread, while they may still be replaced |
-// | `scribe` | writes words to a ring, and decides when to read the clock |
-// | `recorder` | the rings of a runtime |
+// | `scribe` | writes words to a buffer, and decides when to read the clock |
+// | `recorder` | the buffers of a runtime |
 // | `here` | the scribe of the current thread |
 // | `dump_requests` | requests to write a dump |
 // | `dump` | from memory to a file |
 
+mod buffer;
 mod config;
 mod draft;
 mod dump;
@@ -50,7 +51,6 @@ mod format;
 mod here;
 mod reader;
 mod recorder;
-mod ring;
 mod scribe;
 mod word;
 mod writer;

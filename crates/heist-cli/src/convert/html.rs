@@ -5,7 +5,7 @@
 //! | `page` | what is embedded, as the script reads it |
 //! | `track` | the spans of a lane, few enough to be drawn |
 //! | `aside` | what no worker runs |
-//! | `tally` | tasks and where they were spawned, by the time they took |
+//! | `ranking` | tasks and where they were spawned, by the time they took |
 //! | `over_time` | polls and busy time, along the trace |
 //! | `histogram` | how long things took |
 //!
@@ -18,7 +18,7 @@ mod aside;
 mod histogram;
 mod over_time;
 mod page;
-mod tally;
+mod ranking;
 mod track;
 
 use super::book::Book;
@@ -29,10 +29,10 @@ use heist::trace::{EventKind, Lane, StallKind, TaskId, Trace};
 use histogram::Histogram;
 use over_time::OverTime;
 use page::{Arrow, LaneData, Page, SeatData, StallData};
+use ranking::{Ranking, Titles};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
-use tally::{Tally, Titles};
 use track::Track;
 
 /// About this many spans are drawn. A page with that many has about 1.5 megabytes.
@@ -85,8 +85,8 @@ struct Html<'a> {
     steals: Sample,
     poll_times: Histogram,
     delays: Histogram,
-    tasks: Tally<TaskId>,
-    places: Tally<String>,
+    tasks: Ranking<TaskId>,
+    places: Ranking<String>,
     estimated: u64,
 }
 
@@ -138,8 +138,8 @@ impl<'a> Html<'a> {
             steals: Sample::of(book.steals, STEALS),
             poll_times: Histogram::default(),
             delays: Histogram::default(),
-            tasks: Tally::new(1 << 18),
-            places: Tally::new(1 << 12),
+            tasks: Ranking::new(1 << 18),
+            places: Ranking::new(1 << 12),
             estimated: 0,
         }
     }

@@ -1,7 +1,7 @@
 //! What is known of the program at one moment of its trace: what each worker does, where each task
 //! is. Events go in one by one, in the order of time; memory does not grow with their number.
 //!
-//! Rings are overwritten, each at its own pace, so the record of each worker begins at another
+//! Buffers are overwritten, each at its own pace, so the record of each worker begins at another
 //! time. What is counted of a worker, a poll or a line is counted since its worker's record begins.
 //! What compares workers with each other, or misses an event (nobody was busy, nobody woke this
 //! task), is counted since the last of the records begins: since then they are all complete, and

@@ -19,7 +19,7 @@ pub(super) struct Subject<'a> {
     pub(super) seats: usize,
     /// The file ends in the middle of something.
     pub(super) is_truncated: bool,
-    /// The rings had been round.
+    /// The buffers had been overwritten.
     pub(super) has_lost_events: bool,
 }
 

@@ -555,7 +555,7 @@ fn a_spawner_is_told_however_late_the_record_of_another_begins() {
     assert!(diagnosis.basis.common_seconds < 0.01 && diagnosis.basis.seconds > 0.39);
 }
 
-/// Its ring has been round since the poll began.
+/// Its buffer has been overwritten since the poll began.
 #[test]
 fn a_poll_that_goes_on_when_the_record_begins_is_counted_from_there() {
     let mut script = one_spawner(2000);

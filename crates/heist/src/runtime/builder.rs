@@ -340,7 +340,7 @@ impl Builder {
         self
     }
 
-    /// Records what the workers do, in a ring buffer of fixed size per worker; see [`trace`].
+    /// Records what the workers do, in a buffer of fixed size per worker; see [`trace`].
     ///
     /// Without this call nothing is recorded, unless the environment variable `HEIST_TRACE` names a
     /// file. Then each runtime of the process for which `trace` was not called writes its latest

@@ -75,7 +75,7 @@ impl Config {
         }
     }
 
-    /// Sets the size of each worker's ring buffer in bytes. The default is 1 MiB.
+    /// Sets the size of each worker's buffer in bytes. The default is 1 MiB.
     ///
     /// It is rounded up to a power of two, between 4 KiB and 1 GiB. An event takes 8 bytes, or 16
     /// with its time.

@@ -7,12 +7,12 @@ use heist_sync::{AtomicU64, Ordering, fence};
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-/// At most `N` words that follow those of a ring. One thread at a time replaces them, and any
+/// At most `N` words that follow those of a buffer. One thread at a time replaces them, and any
 /// thread reads them.
 pub(super) struct Draft<const N: usize> {
     /// Odd while the other fields are being replaced.
     version: AtomicU64,
-    /// The position in the ring that the first word would have.
+    /// The position in the buffer that the first word would have.
     position: AtomicU64,
     /// 0, which is not a word, after the end of the draft.
     words: [AtomicU64; N],

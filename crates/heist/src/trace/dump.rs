@@ -1,10 +1,10 @@
 //! Writing the records in memory to a file.
 
 use super::Trace;
+use super::buffer::Copied;
 use super::event::{EventKind, Lane, StallKind, StringId, TaskId};
 use super::format::Header;
 use super::recorder::Recorder;
-use super::ring::Copied;
 use super::scribe::Scribe;
 use super::word::{Item, Word};
 use super::writer::Writer;

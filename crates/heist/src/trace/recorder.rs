@@ -1,10 +1,10 @@
 //! The recorder of a runtime (M2), to which its workers and other threads write.
 
+use super::buffer::Copied;
 use super::config::Config;
 use super::dump_requests::DumpRequests;
 use super::event::{EventKind, OffWorker};
 use super::here;
-use super::ring::Copied;
 use super::scribe::Scribe;
 use crate::env::{Clock, log};
 use std::fmt;
@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Spare workers come and go, and there may be many: each has a ring of this fraction of a
+/// Spare workers come and go, and there may be many: each has a buffer of this fraction of a
 /// worker's. Guessed.
 const PART_OF_SPARES: usize = 16;
 

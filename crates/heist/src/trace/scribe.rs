@@ -1,8 +1,8 @@
 //! The scribe, which records the events of one worker: it decides when to read the clock, and what
 //! to omit because it was recorded before. See `README.md`.
 
+use super::buffer::{Copied, EventBuffer};
 use super::event::{EventKind, OffWorker, Outcome, PollSource, TaskId};
-use super::ring::{Copied, Ring};
 use super::word::Word;
 use crate::env::{Clock, cpu_time};
 use crate::metrics::Counter;
@@ -18,8 +18,8 @@ use rounds::Rounds;
 /// The number of words between two times. Chosen by `yield_many`; see the README.
 const BATCH: u64 = 512;
 /// The number of marks between two polls that record where their task was spawned, even if polls
-/// are too short to be timed. Guessed: that is one reading of the clock per 8192 words, and a ring
-/// holds several.
+/// are too short to be timed. Guessed: that is one reading of the clock per 8192 words, and a
+/// buffer holds several.
 const SAMPLE: u64 = 16;
 /// The reciprocal of the fraction of time that recording may take. Chosen by `yield_many`.
 const SHARE: u64 = 24;
@@ -49,7 +49,7 @@ pub(crate) struct Scribe {
     pending: Counter,
     /// The position at which the clock is read next, or 0 while every poll is timed.
     next_reading: Counter,
-    ring: Ring,
+    buffer: EventBuffer,
     /// The last reading of the clock, and its position.
     last_reading: Counter,
     read_at: Counter,
@@ -79,13 +79,13 @@ pub(crate) struct Begun(Word);
 
 /// Events that happen for every task.
 impl Scribe {
-    /// Creates a scribe with a ring of `words` words. Times count from `start`; if `is_exact`,
+    /// Creates a scribe with a buffer of `words` words. Times count from `start`; if `is_exact`,
     /// every event has one.
     pub(super) fn new(capacity: usize, start: Clock, is_exact: bool) -> Self {
         Scribe {
             pending: Counter::default(),
             next_reading: Counter::default(),
-            ring: Ring::new(capacity),
+            buffer: EventBuffer::new(capacity),
             last_reading: Counter::default(),
             read_at: Counter::default(),
             next_cpu_time: never(),
@@ -145,7 +145,7 @@ impl Scribe {
             return self.end_begun(begun.0, outcome);
         }
         self.pending.set(0);
-        let position = self.ring.push(begun.0.ended(outcome).0);
+        let position = self.buffer.push(begun.0.ended(outcome).0);
         if position >= self.next_reading.get() {
             self.mark();
         }
@@ -178,7 +178,7 @@ impl Scribe {
         }
         self.begin_pending();
         self.write(kind);
-        if self.ring.position() >= self.next_reading.get() {
+        if self.buffer.position() >= self.next_reading.get() {
             self.mark();
         }
     }
@@ -209,7 +209,7 @@ impl Scribe {
         let pending = self.pending.get();
         if pending != 0 {
             self.pending.set(0);
-            self.ring.push(Word(pending).begun().0);
+            self.buffer.push(Word(pending).begun().0);
         }
     }
 
@@ -219,8 +219,8 @@ impl Scribe {
     fn begin_timed(&self, poll: Word, spawned_at: &'static Location<'static>) {
         self.tell_now_and_then(poll.task().0, spawned_at);
         let now = self.read_clock();
-        self.ring.push(Word::time(now).0);
-        self.ring.push(poll.begun().0);
+        self.buffer.push(Word::time(now).0);
+        self.buffer.push(poll.begun().0);
     }
 
     #[inline(never)]
@@ -229,7 +229,7 @@ impl Scribe {
         let end = EventKind::PollEnd { task: begun.task(), outcome };
         if !self.is_precise() {
             self.write(end);
-            if self.ring.position() >= self.next_reading.get() {
+            if self.buffer.position() >= self.next_reading.get() {
                 self.mark();
             }
             return;
@@ -253,15 +253,15 @@ impl Scribe {
     #[inline(always)]
     fn write(&self, kind: EventKind) {
         let (first, second) = Word::of(kind);
-        self.ring.push(first.0);
+        self.buffer.push(first.0);
         if let Some(second) = second {
-            self.ring.push(second.0);
+            self.buffer.push(second.0);
         }
     }
 
     #[inline(always)]
     fn write_at(&self, nanos: u64, kind: EventKind) {
-        self.ring.push(Word::time(nanos).0);
+        self.buffer.push(Word::time(nanos).0);
         self.write(kind);
     }
 
@@ -281,7 +281,7 @@ impl Scribe {
         let before = self.last_reading.get();
         let now = self.read_clock();
         self.nanos_per_word.set((now - before) / BATCH);
-        let position = self.ring.push(Word::mark(now).0);
+        let position = self.buffer.push(Word::mark(now).0);
         if position / BATCH % SAMPLE == 0 {
             // The next poll takes the path of timed polls only once, because there is no allowance
             // for more.
@@ -292,16 +292,16 @@ impl Scribe {
     /// Records where a task was spawned.
     fn tell(&self, task: u64, spawned_at: &'static Location<'static>) {
         let location = std::ptr::from_ref(spawned_at).expose_provenance() as u64;
-        self.ring.push(Word::spawned_at(TaskId(task)).0);
-        self.ring.push(Word::location(location).0);
+        self.buffer.push(Word::spawned_at(TaskId(task)).0);
+        self.buffer.push(Word::location(location).0);
     }
 
     /// Records where a task was spawned, unless that was recorded recently.
     fn tell_now_and_then(&self, task: u64, spawned_at: &'static Location<'static>) {
-        let position = self.ring.position();
+        let position = self.buffer.position();
         if position >= self.told_until.get() {
             self.told.iter().for_each(|told| told.set(0));
-            self.told_until.set(position + self.ring.capacity() as u64 / 4);
+            self.told_until.set(position + self.buffer.capacity() as u64 / 4);
         }
         let told = &self.told[task as usize % TOLD];
         if told.get() != task {
@@ -318,11 +318,11 @@ impl Scribe {
     pub(super) fn copy(&self) -> Copied {
         let (mut copied, mut pending, mut end, mut draft): (Copied, _, _, _) = Default::default();
         for _ in 0..TRIES {
-            copied = self.ring.copy();
+            copied = self.buffer.copy();
             pending = self.pending.get();
             draft = self.rounds.draft();
             end = copied.lost + copied.words.len() as u64;
-            if self.ring.position() == end && draft.is_some() {
+            if self.buffer.position() == end && draft.is_some() {
                 break;
             }
         }
@@ -333,7 +333,7 @@ impl Scribe {
             }
         }
         // If more has been written since, it is the beginning of another poll.
-        if pending != 0 && self.ring.position() == end {
+        if pending != 0 && self.buffer.position() == end {
             // Earlier polls were no longer than others, so this one is as old as possible.
             let since = self.words_since_reading() * self.nanos_per_word.get();
             let estimate = self.last_reading.get() + since;
@@ -354,7 +354,7 @@ impl Scribe {
     /// The number of words since the last reading of the clock.
     fn words_since_reading(&self) -> u64 {
         // A reader may see one before the other.
-        self.ring.position().saturating_sub(self.read_at.get())
+        self.buffer.position().saturating_sub(self.read_at.get())
     }
 
     /// Adds allowance for the time since the last reading, and subtracts the cost of what was
@@ -364,7 +364,7 @@ impl Scribe {
         let spent = self.words_since_reading() * COST_OF_WORD + COST_OF_READING;
         let allowance = (self.allowance.get() + earned).saturating_sub(spent).min(MOST);
         self.last_reading.set(now);
-        self.read_at.set(self.ring.position());
+        self.read_at.set(self.buffer.position());
         self.allowance.set(allowance);
     }
 
@@ -377,7 +377,7 @@ impl Scribe {
         if now >= self.next_cpu_time.get() {
             self.tell_cpu_time(now);
         }
-        let position = self.ring.position();
+        let position = self.buffer.position();
         self.read_at.set(position);
         self.next_reading.set(if is_precise { 0 } else { position + BATCH });
         now

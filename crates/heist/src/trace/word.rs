@@ -1,4 +1,4 @@
-//! Events in eight bytes, as in the recorder's rings and in files.
+//! Events in eight bytes, as in the recorder's buffers and in files.
 //!
 //! The six lowest bits are the tag, which determines the meaning of the rest; `FORMAT.md` has the
 //! table. A reader may start at any word. An event of two words has a tag for each, so that a
@@ -93,7 +93,7 @@ pub(crate) enum Item {
     Polled { task: TaskId, source: PollSource, outcome: Outcome },
     /// A [`EventKind::SpawnedAt`] whose [`Item::Location`] is the next word.
     SpawnedAt { task: TaskId },
-    /// A [`StringId`] in a file, and the recorder's own value in a ring.
+    /// A [`StringId`] in a file, and the recorder's own value in a buffer.
     Location(u64),
     /// A [`EventKind::Stall`] whose [`Item::StallTask`] is the next word.
     Stall { worker: u16, kind: StallKind },

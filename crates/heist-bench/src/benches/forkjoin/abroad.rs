@@ -16,12 +16,12 @@ use crate::unit::Unit;
 
 /// A work that is also written in other languages.
 pub trait Abroad: Work {
-    fn errand(&self) -> Errand;
+    fn problem(&self) -> Problem;
 }
 
 /// What such a program is told, and has to find.
 #[derive(Debug)]
-pub struct Errand {
+pub struct Problem {
     /// Its name and its sizes.
     pub words: String,
     pub digest: u64,
@@ -82,7 +82,7 @@ struct Session {
 
 impl Session {
     fn start<W: Abroad>(source: &'static Source, setup: &Setup, work: &W) -> Result<Self, Fault> {
-        let Errand { words, digest } = work.errand();
+        let Problem { words, digest } = work.problem();
         let program = Program::build(source)?;
         let mut command = program.command();
         let warm_up = if setup.quick { Duration::ZERO } else { WARM_UP };
@@ -119,7 +119,7 @@ mod tests {
 
     const QUICK: Setup = Setup { workers: 2, quick: true };
 
-    /// A work whose errand is what the test says.
+    /// A work whose problem is what the test says.
     struct Told {
         words: &'static str,
         digest: u64,
@@ -138,8 +138,8 @@ mod tests {
     }
 
     impl Abroad for Told {
-        fn errand(&self) -> Errand {
-            Errand { words: self.words.to_owned(), digest: self.digest }
+        fn problem(&self) -> Problem {
+            Problem { words: self.words.to_owned(), digest: self.digest }
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_know_its_errand_is_a_fault() {
+    fn a_program_that_does_not_know_its_problem_is_a_fault() {
         for source in sources() {
             let fault = Session::start(source, &QUICK, &Told { words: "rest 1", digest: 0 }).err();
             assert!(matches!(fault, Some(Fault::Program { .. })), "{}", source.name);

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::abroad::{self, Abroad, Errand};
+use super::abroad::{self, Abroad, Problem};
 use super::sides::{Chili, Heist, Rayon, Sequential};
 use super::{Pool, Work, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
@@ -126,8 +126,8 @@ impl Work for Fib {
 }
 
 impl Abroad for Fib {
-    fn errand(&self) -> Errand {
-        Errand { words: format!("fib {}", self.n), digest: by_addition(self.n) }
+    fn problem(&self) -> Problem {
+        Problem { words: format!("fib {}", self.n), digest: by_addition(self.n) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use heist_testing::Rng;
 
-use super::abroad::{self, Abroad, Errand};
+use super::abroad::{self, Abroad, Problem};
 use super::shared::Shared;
 use super::sides::Sequential;
 use super::{Pool, Work, expect};
@@ -46,12 +46,12 @@ impl Work for Matmul {
 }
 
 impl Abroad for Matmul {
-    fn errand(&self) -> Errand {
+    fn problem(&self) -> Problem {
         let Matrices { a, b, image, .. } = &*self.0;
         let mut product = vec![0.0; a.len()];
         add_product::<Sequential>(&mut (), &mut product, a, b);
         let digest = abroad::digest(product.iter().map(|number| *number as u64));
-        Errand { words: format!("matmul {}", image.len()), digest }
+        Problem { words: format!("matmul {}", image.len()), digest }
     }
 }
 

@@ -19,7 +19,7 @@ use super::spin::Spin;
 use super::{Pool, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
 use crate::benches::runtimes::AsyncRuntime;
-use crate::tally::{Mismatch, Tally};
+use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 use heist_testing::stats;
 
@@ -160,13 +160,14 @@ impl Mixed {
             next += EVERY;
         }
         drop(sender);
-        let (mut tally, mut times) = (Tally::default(), Vec::with_capacity(self.requests as usize));
+        let (mut received, mut times) =
+            (Received::default(), Vec::with_capacity(self.requests as usize));
         for (number, answer, time) in answers {
-            tally.add(number);
+            received.add(number);
             expect("answer to a request", task.spin(task.spin(number)), answer.unwrap_or(0))?;
             times.push(time.as_secs_f64() * 1e6);
         }
-        Mismatch::check(Tally::of_all(self.requests), tally)?;
+        Mismatch::check(Received::of_all(self.requests), received)?;
         times.sort_unstable_by(f64::total_cmp);
         Ok(times)
     }

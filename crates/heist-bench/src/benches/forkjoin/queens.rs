@@ -1,6 +1,6 @@
 //! Queens on a board: a search without much to do at each step.
 
-use super::abroad::{self, Abroad, Errand};
+use super::abroad::{self, Abroad, Problem};
 use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault, Setup};
 use crate::unit::Unit;
@@ -39,8 +39,8 @@ impl Work for Queens {
 }
 
 impl Abroad for Queens {
-    fn errand(&self) -> Errand {
-        Errand { words: format!("nqueens {}", self.queens), digest: self.solutions }
+    fn problem(&self) -> Problem {
+        Problem { words: format!("nqueens {}", self.queens), digest: self.solutions }
     }
 }
 

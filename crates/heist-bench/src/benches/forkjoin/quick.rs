@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::abroad::{self, Abroad, Errand};
+use super::abroad::{self, Abroad, Problem};
 use super::shared::Shared;
 use super::sort::Numbers;
 use super::{Pool, Work};
@@ -39,10 +39,10 @@ impl Work for Quicksort {
 }
 
 impl Abroad for Quicksort {
-    fn errand(&self) -> Errand {
+    fn problem(&self) -> Problem {
         let sorted = self.0.sorted();
         let digest = abroad::digest(sorted.iter().map(|number| u64::from(*number)));
-        Errand { words: format!("quicksort {}", sorted.len()), digest }
+        Problem { words: format!("quicksort {}", sorted.len()), digest }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heist_testing::Rng;
 
-use super::abroad::{self, Abroad, Errand};
+use super::abroad::{self, Abroad, Problem};
 use super::shared::Shared;
 use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault};
@@ -130,13 +130,13 @@ impl Work for TreeSum {
 }
 
 impl Abroad for TreeSum {
-    fn errand(&self) -> Errand {
+    fn problem(&self) -> Problem {
         let shape = match self.shape {
             Shape::Balanced => "balanced",
             Shape::Skewed => "skewed",
         };
         let TreeSum { tree, rounds, .. } = self;
-        Errand {
+        Problem {
             words: format!("tree {shape} {} {rounds}", tree.nodes.len()),
             digest: tree.sum * rounds,
         }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use super::Queue;
 use super::sides::{CrossbeamFifo, CrossbeamLifo, HeistDeque, HeistRing, St3Fifo, St3Lifo};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample};
-use crate::tally::{Mismatch, Tally};
+use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 
 pub fn benches() -> Vec<Bench> {
@@ -49,18 +49,18 @@ fn subject<Q: Queue, const BATCH: u64>() -> impl FnMut(u64) -> Result<Sample, Fa
         let rounds = iterations.div_ceil(BATCH);
         let items = rounds * BATCH;
         let (sample, found) = Sample::time(items, || push_pop::<Q, BATCH>(&mut queue, rounds));
-        Mismatch::check(Tally::of_all(items), found)?;
+        Mismatch::check(Received::of_all(items), found)?;
         Ok(sample)
     }
 }
 
 #[inline(never)]
-fn push_pop<Q: Queue, const BATCH: u64>(queue: &mut Q, rounds: u64) -> Tally {
-    let mut found = Tally::default();
+fn push_pop<Q: Queue, const BATCH: u64>(queue: &mut Q, rounds: u64) -> Received {
+    let mut found = Received::default();
     let mut next = 0;
     for _ in 0..rounds {
         for _ in 0..BATCH {
-            // An item that is refused is missing from the tally.
+            // An item that is refused is missing from those received.
             let _ = queue.push(next);
             next += 1;
         }

@@ -23,7 +23,7 @@ use super::sides::{
 };
 use super::{Attempt, Queue};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
-use crate::tally::{Mismatch, Tally};
+use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 use heist_testing::Rng;
 
@@ -135,14 +135,14 @@ impl<Q: Queue> Heist<Q> {
             }
             Ok::<_, Fault>((elapsed, found))
         })?;
-        Mismatch::check(Tally::of_all(items), found)?;
+        Mismatch::check(Received::of_all(items), found)?;
         Ok(elapsed)
     }
 }
 
 impl<Q: Queue> Thief<Q> {
-    fn run(&mut self, scene: &Scene, loot: &Loot) -> Result<Tally, Fault> {
-        let mut found = Tally::default();
+    fn run(&mut self, scene: &Scene, loot: &Loot) -> Result<Received, Fault> {
+        let mut found = Received::default();
         // The first attempt of a new thread may set up what is per thread, before the clock
         // starts.
         self.steal(&mut found);
@@ -164,7 +164,7 @@ impl<Q: Queue> Thief<Q> {
     }
 
     #[inline]
-    fn steal(&mut self, found: &mut Tally) -> Attempt {
+    fn steal(&mut self, found: &mut Received) -> Attempt {
         let attempt = Q::steal(&self.victim, &mut self.own);
         if let Attempt::Took(item) = attempt {
             found.add(item);
@@ -180,9 +180,9 @@ impl<Q: Queue> Thief<Q> {
 
 /// The owner's part, until the queue is empty; returns what it popped itself.
 #[inline(never)]
-fn push_and_pop<Q: Queue>(queue: &mut Q, items: u64) -> Result<Tally, Fault> {
+fn push_and_pop<Q: Queue>(queue: &mut Q, items: u64) -> Result<Received, Fault> {
     let mut rng = Rng::new(SEED);
-    let mut found = Tally::default();
+    let mut found = Received::default();
     let mut next = 0;
     while next < items {
         let burst = (1 + rng.below(PUSHES)).min(items - next);

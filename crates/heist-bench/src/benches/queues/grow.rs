@@ -3,7 +3,7 @@
 use super::Queue;
 use super::sides::{CrossbeamLifo, HeistDeque};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
-use crate::tally::{Mismatch, Tally};
+use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 
 const ITEMS: u64 = 1 << 20;
@@ -23,12 +23,12 @@ fn subject<Q: Queue>(setup: &Setup) -> impl FnMut(u64) -> Result<Sample, Fault> 
     let items = setup.scaled(ITEMS);
     move |iterations| {
         let (sample, found) = Sample::time(items * iterations, || {
-            let mut found = Tally::default();
+            let mut found = Received::default();
             (0..iterations).for_each(|_| found.merge(grow_and_shrink::<Q>(items)));
             found
         });
-        let mut expected = Tally::default();
-        (0..iterations).for_each(|_| expected.merge(Tally::of_all(items)));
+        let mut expected = Received::default();
+        (0..iterations).for_each(|_| expected.merge(Received::of_all(items)));
         Mismatch::check(expected, found)?;
         Ok(sample)
     }
@@ -38,12 +38,12 @@ fn subject<Q: Queue>(setup: &Setup) -> impl FnMut(u64) -> Result<Sample, Fault> 
 /// when it is dropped, another while it runs or, through its garbage collector, some time
 /// later.
 #[inline(never)]
-fn grow_and_shrink<Q: Queue>(items: u64) -> Tally {
+fn grow_and_shrink<Q: Queue>(items: u64) -> Received {
     let mut queue = Q::new();
     for item in 0..items {
         let _ = queue.push(item);
     }
-    let mut found = Tally::default();
+    let mut found = Received::default();
     while let Some(item) = queue.pop() {
         found.add(item);
     }

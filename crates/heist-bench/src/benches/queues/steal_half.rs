@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::sides::{CrossbeamFifo, HeistRing, St3Fifo};
 use super::{Attempt, Queue};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample};
-use crate::tally::{Mismatch, Tally};
+use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 
 const FILL: u64 = 128;
@@ -70,7 +70,7 @@ impl<Q: Queue> Theft<Q> {
 
     /// Empties both queues.
     fn check(&mut self) -> Result<(), Fault> {
-        let mut found = Tally::default();
+        let mut found = Received::default();
         if let Attempt::Took(item) = self.attempt {
             found.add(item);
         }
@@ -81,7 +81,7 @@ impl<Q: Queue> Theft<Q> {
         while let Some(item) = self.victim.pop() {
             found.add(item);
         }
-        Mismatch::check(Tally::of_all(FILL), found)?;
+        Mismatch::check(Received::of_all(FILL), found)?;
         if stolen != FILL / 2 {
             return Err(Fault::Wrong { what: "items stolen", expected: FILL / 2, found: stolen });
         }

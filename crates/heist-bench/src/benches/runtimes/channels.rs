@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{AsyncRuntime, Story, bench, on_worker};
 use crate::bench::{Bench, Fault, Sample};
-use crate::tally::{Mismatch, Tally};
+use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 
 pub fn benches() -> Vec<Bench> {
@@ -50,13 +50,13 @@ impl Story for Mpsc {
                 }));
             }
             drop(sender);
-            let mut found = Tally::default();
+            let mut found = Received::default();
             while let Some(item) = receiver.recv().await {
                 found.add(item);
             }
             (start.elapsed(), found)
         });
-        Mismatch::check(Tally::of_all(items), found)?;
+        Mismatch::check(Received::of_all(items), found)?;
         Ok(Sample::Timed { elapsed, operations: items })
     }
 }
@@ -71,17 +71,17 @@ type Question = (u64, oneshot::Sender<u64>);
 impl Story for Questions {
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault> {
         let (elapsed, found) = on_worker(runtime, ask::<R>(self.number));
-        Mismatch::check(Tally::of_all(self.number), found)?;
+        Mismatch::check(Received::of_all(self.number), found)?;
         Ok(Sample::Timed { elapsed, operations: self.number })
     }
 }
 
 /// Asks another task `number` questions; returns the duration and the answers.
-pub async fn ask<R: AsyncRuntime>(number: u64) -> (Duration, Tally) {
+pub async fn ask<R: AsyncRuntime>(number: u64) -> (Duration, Received) {
     let (ask, questions) = mpsc::unbounded_channel::<Question>();
     let oracle = R::spawn(answer(questions));
     let start = Instant::now();
-    let mut found = Tally::default();
+    let mut found = Received::default();
     for item in 0..number {
         let (sender, receiver) = oneshot::channel();
         let _ = ask.send((item, sender));

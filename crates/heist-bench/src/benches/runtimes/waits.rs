@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::channels::ask;
 use super::{AsyncRuntime, Story, bench, sides, subject};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
-use crate::tally::{Mismatch, Tally};
+use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 
 pub fn benches() -> Vec<Bench> {
@@ -62,7 +62,7 @@ struct Calls {
 impl Story for Calls {
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault> {
         let Calls { number, spawns } = *self;
-        let mut found = Tally::default();
+        let mut found = Received::default();
         let start = Instant::now();
         for item in 0..number {
             found.add(if spawns {
@@ -72,7 +72,7 @@ impl Story for Calls {
             });
         }
         let elapsed = start.elapsed();
-        Mismatch::check(Tally::of_all(number), found)?;
+        Mismatch::check(Received::of_all(number), found)?;
         Ok(Sample::Timed { elapsed, operations: number })
     }
 }
@@ -84,7 +84,7 @@ struct AskAlone {
 impl Story for AskAlone {
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault> {
         let (elapsed, found) = runtime.block_on(ask::<R>(self.number));
-        Mismatch::check(Tally::of_all(self.number), found)?;
+        Mismatch::check(Received::of_all(self.number), found)?;
         Ok(Sample::Timed { elapsed, operations: self.number })
     }
 }

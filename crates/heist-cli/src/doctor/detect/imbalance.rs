@@ -5,9 +5,9 @@
 //! only those causes are told that would hold on any machine.
 //!
 //! Shares compare workers with each other, and are taken since the records of all workers are
-//! complete. That may be a short time: a ring that is overwritten often goes back no further. If it
-//! is too short to tell who is at work at the same time, each worker is judged by its own record:
-//! one of them is at work nearly all the time, and the others together hardly ever.
+//! complete. That may be a short time: a buffer that is overwritten often goes back no further. If
+//! it is too short to tell who is at work at the same time, each worker is judged by its own
+//! record: one of them is at work nearly all the time, and the others together hardly ever.
 
 use super::super::finding::{Finding, Severity, Texts, grouped, time};
 use super::super::picture::{LaneState, Picture, PlaceId, Poll};

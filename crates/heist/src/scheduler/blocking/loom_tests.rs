@@ -45,7 +45,7 @@ impl Latch {
 }
 
 #[derive(Default)]
-struct Tally {
+struct Counts {
     ran: AtomicUsize,
     failed: AtomicUsize,
     dropped: AtomicUsize,
@@ -54,7 +54,7 @@ struct Tally {
 /// A closure that counts down when anything has become of it.
 struct Item {
     latch: Arc<Latch>,
-    tally: Arc<Tally>,
+    counts: Arc<Counts>,
     /// Whether it ends only when all others have begun.
     meets: bool,
     is_mandatory: bool,
@@ -64,7 +64,7 @@ struct Item {
 impl Work for Item {
     fn run(mut self) {
         self.is_done = true;
-        self.tally.ran.fetch_add(1, Relaxed);
+        self.counts.ran.fetch_add(1, Relaxed);
         self.latch.count_down();
         if self.meets {
             self.latch.wait();
@@ -73,7 +73,7 @@ impl Work for Item {
 
     fn fail(mut self, _error: &Arc<io::Error>) {
         self.is_done = true;
-        self.tally.failed.fetch_add(1, Relaxed);
+        self.counts.failed.fetch_add(1, Relaxed);
         self.latch.count_down();
     }
 
@@ -85,7 +85,7 @@ impl Work for Item {
 impl Drop for Item {
     fn drop(&mut self) {
         if !self.is_done && !std::thread::panicking() {
-            self.tally.dropped.fetch_add(1, Relaxed);
+            self.counts.dropped.fetch_add(1, Relaxed);
             self.latch.count_down();
         }
     }
@@ -134,7 +134,7 @@ impl Host for Threads {
 struct Model {
     crew: Crew<Item>,
     threads: Threads,
-    tally: Arc<Tally>,
+    counts: Arc<Counts>,
 }
 
 impl Model {
@@ -142,13 +142,13 @@ impl Model {
         Model {
             crew: Crew::new(Limits { threads, keep_alive }, 1),
             threads: Threads { started: Arc::default(), fails, meanwhile: Arc::default() },
-            tally: Arc::default(),
+            counts: Arc::default(),
         }
     }
 
     fn item(&self, latch: &Arc<Latch>, meets: bool) -> Item {
-        let (latch, tally) = (Arc::clone(latch), Arc::clone(&self.tally));
-        Item { latch, tally, meets, is_mandatory: false, is_done: false }
+        let (latch, counts) = (Arc::clone(latch), Arc::clone(&self.counts));
+        Item { latch, counts, meets, is_mandatory: false, is_done: false }
     }
 
     fn submit(&self, latch: &Arc<Latch>, meets: bool) {
@@ -175,7 +175,7 @@ impl Model {
         self.crew.wait_until_ended(0);
         let census = self.crew.census();
         assert_eq!((census.threads, census.idle, census.queued), (0, 0, 0), "nothing is left");
-        let Tally { ran, failed, dropped } = &*self.tally;
+        let Counts { ran, failed, dropped } = &*self.counts;
         (ran.load(Relaxed), failed.load(Relaxed), dropped.load(Relaxed))
     }
 }
@@ -248,7 +248,7 @@ fn closing() {
     let (ran, failed, dropped) = model.clone().end();
     other.join().unwrap();
     latch.wait();
-    let Tally { ran: all_ran, dropped: all_dropped, .. } = &*model.tally;
+    let Counts { ran: all_ran, dropped: all_dropped, .. } = &*model.counts;
     assert_eq!(all_ran.load(Relaxed), ran, "nothing runs afterwards");
     assert!(all_dropped.load(Relaxed) >= dropped);
     assert_eq!((all_ran.load(Relaxed) + all_dropped.load(Relaxed), failed), (2, 0));
@@ -274,7 +274,7 @@ fn closing_beside_a_mandatory_closure() {
     };
     let (ran, ..) = model.clone().end();
     let accepted = other.join().unwrap();
-    let all_ran = model.tally.ran.load(Relaxed);
+    let all_ran = model.counts.ran.load(Relaxed);
     assert_eq!((all_ran, all_ran), (ran, usize::from(accepted)));
 }
 
@@ -383,7 +383,8 @@ fn closing_beside_a_call() {
     let (ran, failed, _) = model.clone().end();
     let called = other.join().unwrap();
     latch.wait();
-    let (all_ran, all_dropped) = (model.tally.ran.load(Relaxed), model.tally.dropped.load(Relaxed));
+    let (all_ran, all_dropped) =
+        (model.counts.ran.load(Relaxed), model.counts.dropped.load(Relaxed));
     assert_eq!(all_ran, ran, "nothing runs afterwards");
     assert_eq!((all_ran + all_dropped, failed), (1, 0));
     assert!(called.is_ok() || all_ran == 0, "what was refused does not run");

@@ -25,7 +25,7 @@ mod tests;
 pub(super) struct Rounds {
     /// The words that would be written now.
     draft: Draft<WORDS>,
-    /// The position of the ring when the worker began to rest. If it is unchanged, nothing was
+    /// The position of the buffer when the worker began to rest. If it is unchanged, nothing was
     /// written since.
     rested_at: Counter,
     /// The seat that the worker has left in order to rest, or `NONE` if it sleeps on its seat.
@@ -228,7 +228,7 @@ impl Scribe {
         }
         self.record(rest(seat));
         rounds.seat.set(seat.map_or(NONE, u64::from));
-        rounds.rested_at.set(self.ring.position());
+        rounds.rested_at.set(self.buffer.position());
     }
 
     fn come_back(&self, seat: Option<u16>, by_itself: bool) {
@@ -259,7 +259,7 @@ impl Scribe {
     /// Whether the worker still rests in this way, and nothing was written since.
     fn is_at_rest(&self, seat: Option<u16>) -> bool {
         let rounds = &self.rounds;
-        rounds.rested_at.get() == self.ring.position()
+        rounds.rested_at.get() == self.buffer.position()
             && rounds.seat() == seat
             && !rounds.is_up()
             && self.pending.get() == 0
@@ -273,7 +273,7 @@ impl Scribe {
             if now >= self.next_cpu_time.get() {
                 self.tell_cpu_time(now);
             }
-            rounds.rested_at.set(self.ring.position());
+            rounds.rested_at.set(self.buffer.position());
         }
     }
 
@@ -289,12 +289,12 @@ impl Scribe {
     #[inline(never)]
     fn write_kept(&self) {
         let words = self.rounds.words();
-        words.into_iter().take_while(|word| *word != 0).for_each(|word| _ = self.ring.push(word));
+        words.into_iter().take_while(|word| *word != 0).for_each(|word| _ = self.buffer.push(word));
         self.rounds.clear();
         self.next_reading.set(self.rounds.next_reading.get());
     }
 
     fn replace_draft(&self) {
-        self.rounds.draft.replace(self.ring.position(), self.rounds.words());
+        self.rounds.draft.replace(self.buffer.position(), self.rounds.words());
     }
 }

@@ -120,7 +120,7 @@ fn the_clock_has_its_share() {
         let scribe = scribe(false);
         let polls = 8000;
         (0..polls).for_each(|_| poll(&scribe, 1, || clock.advance(Duration::from_nanos(nanos))));
-        let words = scribe.ring.position();
+        let words = scribe.buffer.position();
         let share = (polls * nanos / SHARE).saturating_sub(words * COST_OF_WORD) / COST_OF_READING;
         let least = polls / BATCH;
         let most = share.max(least) as usize + 2;

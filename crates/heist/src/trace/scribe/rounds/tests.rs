@@ -47,22 +47,22 @@ fn rounds_without_work_are_one_event() {
         [&[Item::Time(0), PARK, Item::Time(100_000)][..], &merged(3, None, 2 * 110_000 + 10_000)]
             .concat();
     assert_eq!(items(&scribe), expected);
-    assert_eq!(scribe.ring.position(), 2, "only the first park is written");
+    assert_eq!(scribe.buffer.position(), 2, "only the first park is written");
     poll(&scribe);
     assert_eq!(items(&scribe)[..5], expected);
-    assert_eq!(scribe.ring.copy().words.len(), items(&scribe).len(), "nothing is kept");
+    assert_eq!(scribe.buffer.copy().words.len(), items(&scribe).len(), "nothing is kept");
 }
 
-/// The ring of a worker that finds nothing holds what it did before.
+/// The buffer of a worker that finds nothing holds what it did before.
 #[test]
-fn rounds_without_work_do_not_fill_the_ring() {
+fn rounds_without_work_do_not_fill_the_buffer() {
     let clock = StoppedClock::stop();
     let scribe = scribe(false);
     poll(&scribe);
     scribe.park();
-    // A spare worker's ring would be full of them after a third.
+    // A spare worker's buffer would be full of them after a third.
     (0..3000).for_each(|_| round(&scribe, &clock));
-    assert!(scribe.ring.position() < 200, "{} words", scribe.ring.position());
+    assert!(scribe.buffer.position() < 200, "{} words", scribe.buffer.position());
     let rounds = items(&scribe).into_iter().map(|item| match item {
         Item::IdleRounds { rounds, .. } => rounds,
         _ => 0,
@@ -155,7 +155,7 @@ fn a_spare_that_comes_for_nothing_is_one_event() {
             .concat();
     assert_eq!(items(&scribe), expected);
     scribe.sit_down(2);
-    assert_eq!(scribe.ring.copy().words.len(), expected.len() + 2, "another seat is another run");
+    assert_eq!(scribe.buffer.copy().words.len(), expected.len() + 2, "another seat is another run");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn with_exact_times_nothing_is_merged() {
     let scribe = scribe(true);
     scribe.park();
     (0..3).for_each(|_| round(&scribe, &clock));
-    assert_eq!(scribe.ring.copy().words.len(), items(&scribe).len());
+    assert_eq!(scribe.buffer.copy().words.len(), items(&scribe).len());
     assert_eq!(items(&scribe).len(), 2 + 3 * 6);
 }
 
@@ -178,8 +178,8 @@ fn polls_behind_rounds_are_timed_if_they_were_before() {
     scribe.park();
     (0..2).for_each(|_| round(&scribe, &clock));
     assert!(scribe.is_precise());
-    let before = scribe.ring.position();
+    let before = scribe.buffer.position();
     poll(&scribe);
-    assert_eq!(scribe.ring.position() - before, 3 + 1, "rounds, and a poll in one word");
+    assert_eq!(scribe.buffer.position() - before, 3 + 1, "rounds, and a poll in one word");
     assert!(!scribe.is_precise());
 }

@@ -1,6 +1,6 @@
-//! A ring that is copied while it is written, in every interleaving that loom can find.
+//! A buffer that is copied while it is written, in every interleaving that loom can find.
 
-use super::{Copied, Ring};
+use super::{Copied, EventBuffer};
 use crate::canary;
 use loom::thread;
 
@@ -13,12 +13,12 @@ fn check(copied: &Copied) {
 
 /// One writes more than there is room for, another copies meanwhile.
 fn a_copy_beside_a_writer() {
-    let ring: &'static Ring = Box::leak(Box::new(Ring::new(2)));
-    ring.push(1);
-    let writer = thread::spawn(move || (2..=4).for_each(|word| _ = ring.push(word)));
-    check(&ring.copy());
+    let buffer: &'static EventBuffer = Box::leak(Box::new(EventBuffer::new(2)));
+    buffer.push(1);
+    let writer = thread::spawn(move || (2..=4).for_each(|word| _ = buffer.push(word)));
+    check(&buffer.copy());
     writer.join().unwrap();
-    let copied = ring.copy();
+    let copied = buffer.copy();
     check(&copied);
     assert_eq!(copied.lost + copied.words.len() as u64, 4);
 }

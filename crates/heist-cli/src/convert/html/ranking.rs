@@ -11,7 +11,7 @@ const TITLE_BYTES: usize = 1 << 19;
 /// What polls took, by key. Memory is bounded: when there are too many keys, the half that took
 /// least is forgotten.
 #[derive(Debug)]
-pub(super) struct Tally<K> {
+pub(super) struct Ranking<K> {
     entries: HashMap<K, Entry>,
     limit: usize,
     is_partial: bool,
@@ -27,9 +27,9 @@ struct Entry {
     longest_delay: u64,
 }
 
-impl<K: Hash + Eq + Clone + Ord> Tally<K> {
+impl<K: Hash + Eq + Clone + Ord> Ranking<K> {
     pub(super) fn new(limit: usize) -> Self {
-        Tally { entries: HashMap::new(), limit, is_partial: false }
+        Ranking { entries: HashMap::new(), limit, is_partial: false }
     }
 
     pub(super) fn add<Q>(&mut self, key: &Q, time: u64, delay: Option<u64>)
@@ -133,13 +133,13 @@ mod tests {
 
     #[test]
     fn those_that_took_most_come_first_and_are_not_forgotten() {
-        let mut tally: Tally<u64> = Tally::new(100);
+        let mut ranking: Ranking<u64> = Ranking::new(100);
         for key in 0..1000 {
-            tally.add(&7, 50, Some(10));
-            tally.add(&(key + 10), 1, None);
+            ranking.add(&7, 50, Some(10));
+            ranking.add(&(key + 10), 1, None);
         }
-        assert!(tally.entries.len() <= 100 && tally.is_partial());
-        let top = tally.top(3, |key| (key.to_string(), None));
+        assert!(ranking.entries.len() <= 100 && ranking.is_partial());
+        let top = ranking.top(3, |key| (key.to_string(), None));
         assert_eq!(top.len(), 3);
         assert_eq!((top[0].title.as_str(), top[0].polls, top[0].busy), ("7", 1000, 50_000));
         assert_eq!((top[0].mean_delay, top[0].longest_delay), (10, 10));

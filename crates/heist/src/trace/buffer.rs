@@ -13,15 +13,15 @@ mod tests;
 /// Words are prefetched this far before they are written: two cache lines. Chosen by `yield_many`.
 const PREFETCHED_WORDS: usize = 16;
 
-/// A ring buffer of words: one thread at a time writes, any thread copies, and the oldest words are
+/// A buffer of words: one thread at a time writes, any thread copies, and the oldest words are
 /// overwritten.
-pub(crate) struct Ring {
+pub(crate) struct EventBuffer {
     /// The number of words written. Only the writer changes it, after the word.
     position: AtomicU64,
     words: Box<[AtomicU64]>,
 }
 
-/// The contents of a ring.
+/// The contents of a buffer.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Copied {
     /// The number of earlier words, which are lost.
@@ -29,11 +29,11 @@ pub(crate) struct Copied {
     pub(crate) words: Vec<u64>,
 }
 
-impl Ring {
-    /// Creates a ring for at least `capacity` words.
+impl EventBuffer {
+    /// Creates a buffer for at least `capacity` words.
     pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity.max(2).next_power_of_two();
-        Ring {
+        EventBuffer {
             position: AtomicU64::new(0),
             words: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
         }

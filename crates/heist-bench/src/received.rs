@@ -2,23 +2,23 @@
 
 use std::fmt;
 
-/// What became of a set of numbered items, cheap enough to keep inside a timed loop.
+/// The numbered items that were received, cheap enough to keep inside a timed loop.
 ///
 /// Count, sum and xor together: a loss shows in the count, a loss made up for by a duplicate
 /// in the sum or the xor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct Received {
     count: u64,
     sum: u64,
     xor: u64,
 }
 
-impl Tally {
-    /// The tally of each of `0..items`, exactly once.
+impl Received {
+    /// Each of `0..items`, received exactly once.
     pub fn of_all(items: u64) -> Self {
-        let mut tally = Tally::default();
-        (0..items).for_each(|item| tally.add(item));
-        tally
+        let mut received = Received::default();
+        (0..items).for_each(|item| received.add(item));
+        received
     }
 
     #[inline]
@@ -28,7 +28,7 @@ impl Tally {
         self.xor ^= item;
     }
 
-    pub fn merge(&mut self, other: Tally) {
+    pub fn merge(&mut self, other: Received) {
         self.count += other.count;
         self.sum = self.sum.wrapping_add(other.sum);
         self.xor ^= other.xor;
@@ -42,12 +42,12 @@ impl Tally {
 /// Items that are not those that were put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
-    pub expected: Tally,
-    pub found: Tally,
+    pub expected: Received,
+    pub found: Received,
 }
 
 impl Mismatch {
-    pub fn check(expected: Tally, found: Tally) -> Result<(), Mismatch> {
+    pub fn check(expected: Received, found: Received) -> Result<(), Mismatch> {
         if expected == found { Ok(()) } else { Err(Mismatch { expected, found }) }
     }
 }
@@ -67,23 +67,23 @@ impl fmt::Display for Mismatch {
 mod tests {
     use super::*;
 
-    fn tally(items: &[u64]) -> Tally {
-        let mut tally = Tally::default();
-        items.iter().for_each(|&item| tally.add(item));
-        tally
+    fn received(items: &[u64]) -> Received {
+        let mut received = Received::default();
+        items.iter().for_each(|&item| received.add(item));
+        received
     }
 
     #[test]
     fn order_and_split_do_not_matter() {
-        let mut found = tally(&[3, 0]);
-        found.merge(tally(&[2, 1]));
-        assert_eq!(Mismatch::check(Tally::of_all(4), found), Ok(()));
+        let mut found = received(&[3, 0]);
+        found.merge(received(&[2, 1]));
+        assert_eq!(Mismatch::check(Received::of_all(4), found), Ok(()));
     }
 
     #[test]
     fn a_lost_item_a_double_and_a_swap_are_told_apart() {
         let says = |items: &[u64]| {
-            Mismatch::check(Tally::of_all(4), tally(items)).unwrap_err().to_string()
+            Mismatch::check(Received::of_all(4), received(items)).unwrap_err().to_string()
         };
         assert_eq!(says(&[0, 1, 3]), "1 of 4 items lost");
         assert_eq!(says(&[0, 1, 1, 2, 3]), "1 items too many, 4 went in");
