@@ -17,6 +17,7 @@ pub(crate) use reaction::Reaction;
 pub(crate) use shut_down::ShutDown;
 
 use crate::env::Parker;
+use crate::task::is_prompt;
 use crate::trace::{self, EventKind};
 use crate::tuning::RECHECK;
 use crossbeam_utils::CachePadded;
@@ -259,13 +260,8 @@ impl Reactor {
     }
 
     /// Polls without waiting, and returns whether it woke a task. Does nothing if another thread
-    /// polls.
-    pub(crate) fn turn(&self) -> bool {
-        self.turn_after(|| ())
-    }
-
-    /// The same, but calls `before_wakers` if there are wakers to call.
-    pub(crate) fn turn_after(&self, before_wakers: impl FnOnce()) -> bool {
+    /// polls. For `call_later`, see [`Harvest::deliver`].
+    pub(crate) fn turn(&self, call_later: impl FnMut(Waker)) -> bool {
         if !self.is_in_use() {
             return false;
         }
@@ -277,7 +273,7 @@ impl Reactor {
         let mut harvest = Harvest::new(self, &self.turn, turn);
         harvest.wait(Some(Duration::ZERO));
         harvest.pass_on_signal();
-        harvest.deliver(before_wakers)
+        harvest.deliver(call_later)
     }
 
     /// The parker on which the worker of its seat sleeps, in the reactor or outside.
@@ -339,7 +335,7 @@ impl Reactor {
         meanwhile();
         harvest.wait(Some(Duration::ZERO));
         harvest.pass_on_signal();
-        harvest.deliver(|| ());
+        harvest.deliver(Waker::wake);
     }
 }
 
@@ -429,9 +425,9 @@ impl<'a> Harvest<'a> {
         self.turn.events.is_empty() && self.reactor.timers.next() > self.now
     }
 
-    /// Wakes the tasks that wait for these events, and returns whether there were any. If there
-    /// are, calls `before_wakers` first: a waker may be foreign code, and may wait.
-    pub(crate) fn deliver(mut self, before_wakers: impl FnOnce()) -> bool {
+    /// Wakes the tasks that wait for these events, and returns whether there were any. Wakers of
+    /// other code are left to `call_later`: they may wait, even for each other.
+    pub(crate) fn deliver(mut self, mut call_later: impl FnMut(Waker)) -> bool {
         let Turn { events, wakers } = &mut *self.turn;
         self.reactor.sources.dispatch(events.iter(), wakers);
         let sources = wakers.len() as u32;
@@ -447,20 +443,16 @@ impl<'a> Harvest<'a> {
         if wakers.len() as u32 > sources {
             trace::record_here(EventKind::TimersFired { timers: wakers.len() as u32 - sources });
         }
-        // A waker may be foreign code, so no lock is held.
+        // Waking a task may drop it, which runs code of others, so no lock is held.
         let mut wakers = std::mem::take(wakers);
         let lock = self.lock;
         drop(self);
-        before_wakers();
-        wakers.drain(..).for_each(wake);
+        for waker in wakers.drain(..) {
+            if is_prompt(&waker) { waker.wake() } else { call_later(waker) }
+        }
         if let Ok(mut turn) = lock.try_lock() {
             turn.wakers = wakers;
         }
         true
     }
-}
-
-/// Calls a waker. Its panic is swallowed, so that the other wakers are called.
-fn wake(waker: Waker) {
-    crate::env::quietly(|| waker.wake());
 }

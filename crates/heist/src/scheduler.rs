@@ -27,6 +27,7 @@
 
 pub(crate) mod blocking;
 mod closing;
+mod foreign;
 mod identity;
 mod idle;
 mod inject;

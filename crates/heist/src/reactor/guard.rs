@@ -18,6 +18,7 @@ use crate::tuning::RECHECK;
 use guard_sleep::GuardSleep;
 use std::io;
 use std::sync::Mutex;
+use std::task::Waker;
 use std::time::Duration;
 
 pub(super) struct Guard {
@@ -118,14 +119,19 @@ impl Reactors {
 /// For sysmon.
 impl Reactors {
     /// Polls the reactors whose seats are vacant or neglected by their workers, and those that were
-    /// not polled for `limit`.
-    pub(crate) fn turn_neglected(&self, limit: Duration, is_left_alone: impl Fn(usize) -> bool) {
+    /// not polled for `limit`. For `call_later`, see [`Harvest::deliver`](super::Harvest::deliver).
+    pub(crate) fn turn_neglected(
+        &self,
+        limit: Duration,
+        is_left_alone: impl Fn(usize) -> bool,
+        call_later: impl Fn(Waker),
+    ) {
         let now = self.clock.now();
         let is_neglected = |seat: &usize| {
             let reactor = &self[*seat];
             reactor.vacancy.is_marked() || reactor.is_stale(now, limit) || is_left_alone(*seat)
         };
-        (0..self.len()).filter(is_neglected).for_each(|seat| _ = self[seat].turn());
+        (0..self.len()).filter(is_neglected).for_each(|seat| _ = self[seat].turn(&call_later));
     }
 
     /// Sleeps until there is an event for a reactor whose seat is vacant or neglected, until the

@@ -1,17 +1,17 @@
 //! Reactions to events that are too small for a task.
 //!
-//! The reader of signals, and what waits for orphaned processes, must work in every runtime,
-//! regardless of its workers. A task would be counted, could be pinned to a stuck worker, and would
-//! be dropped silently at shutdown.
+//! The reader of signals, and what waits for orphaned processes, must work in every runtime that
+//! polls its reactors. A task would count as alive for as long as it waits, could be pinned to a
+//! stuck worker, and would be dropped silently at shutdown.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A future that is polled by the thread that wakes it; for a source of I/O, that is the thread
-/// that polls its reactor. It must be short and must not block. It lives as long as its waker, and
-/// is dropped when it completes.
+/// A future that is polled by the thread that wakes it; for a source of I/O, that is a worker, for
+/// which the reactor leaves its waker (`scheduler/foreign.rs`). It must be short and must not
+/// block. It lives as long as its waker, and is dropped when it completes.
 pub(crate) struct Reaction(Mutex<ReactionState>);
 
 enum ReactionState {

@@ -2,12 +2,12 @@
 
 use crate::env::{Backoff, Parker, Wakeup};
 use crate::scheduler::{run_direct_job_aside, waiter_aside};
-use crate::task::coop;
+use crate::task::{Prompt, coop, prompt_waker};
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// The waker of a thread that waits for a future.
 pub(super) struct Unpark(Wakeup);
@@ -18,13 +18,9 @@ impl Unpark {
     }
 }
 
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.wake();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.wake();
+impl Prompt for Arc<Unpark> {
+    fn wake(&self) {
+        self.unpark();
     }
 }
 
@@ -44,7 +40,7 @@ thread_local! {
 impl Waiter {
     fn new(parker: Arc<Parker>) -> Self {
         let unpark = Arc::new(Unpark(Wakeup::new(parker)));
-        Waiter { waker: Waker::from(Arc::clone(&unpark)), unpark, backoff: Backoff::default() }
+        Waiter { waker: prompt_waker(Arc::clone(&unpark)), unpark, backoff: Backoff::default() }
     }
 
     /// Calls `f` with the waiter of this thread, or with a new one if that is in use.

@@ -67,7 +67,8 @@ impl RuntimeMetrics {
     }
 
     /// Returns the number of tasks spawned so far, without those that were spawned after the
-    /// shutdown.
+    /// shutdown. The runtime itself spawns a task for each call of a waker that is not its own,
+    /// such as one of `FuturesUnordered`, when I/O or a timer ends the wait.
     pub fn spawned_tasks_count(&self) -> u64 {
         self.scheduler.spawned()
     }

@@ -119,7 +119,8 @@ impl Sysmon {
     fn turn_reactors(&self) {
         let reactors = self.scheduler.config.reactors.iter();
         let is_left_alone = |seat: usize| self.is_left_alone(seat);
-        reactors.for_each(|reactors| reactors.turn_neglected(RECHECK, is_left_alone));
+        let call_later = |waker| self.scheduler.call_later(waker);
+        reactors.for_each(|it| it.turn_neglected(RECHECK, is_left_alone, call_later));
     }
 
     /// While something waits, two looks follow each other soon: a worker that has not moved between

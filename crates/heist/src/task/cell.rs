@@ -274,7 +274,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let scheduler = unsafe { scheduler.cast::<S>().as_ref() };
         match cell.header.state.start() {
             Start::Cancel => cell.cancel(JoinError::cancelled(cell.header.id)),
-            Start::Poll => match cell.poll(RawTask(header)) {
+            Start::Poll => match cell.poll(RawTask(header), scheduler) {
                 Poll::Ready(()) => {}
                 Poll::Pending if !cell.settle(RawTask(header), scheduler) => {
                     cell.cancel(JoinError::cancelled(cell.header.id));
@@ -300,7 +300,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// `task` is this task, by the pointer that it was allocated with: one made from a reference to
     /// the header would be good for the header only. So below.
-    fn poll(&self, task: RawTask) -> Poll<()> {
+    fn poll(&self, task: RawTask, scheduler: &S) -> Poll<()> {
         let _running = Running::begin(self.header.id);
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let drop_future = DropFuture(self);
@@ -312,7 +312,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 // SAFETY: (T2) the future stays in the task's allocation until it is dropped
                 // in place.
                 let future = unsafe { Pin::new_unchecked(future) };
-                waker::with_borrowed(task, |waker| {
+                waker::with_borrowed(task, scheduler.is_prompt(), |waker| {
                     coop::with_fresh_budget(|| future.poll(&mut Context::from_waker(waker)))
                 })
             });

@@ -36,6 +36,8 @@ pub(crate) use list::TaskList;
 pub use local_key::{AccessError, LocalKey};
 pub(crate) use names::{keep_ended, last_name_of, name_of};
 pub(crate) use pinned::{MadeHere, OnOneThread};
+#[cfg_attr(loom, allow(unused_imports))]
+pub(crate) use waker::{Prompt, is_prompt, prompt_waker};
 pub use yield_now::yield_now;
 
 use crate::memory;
@@ -63,6 +65,13 @@ pub(crate) trait Schedule: Clone + Send + Sync + 'static {
     /// Stores a task that is going to wait for the first time, so that a shutdown finds it. Returns
     /// `None` if the runtime has been shut down.
     fn adopt(&self, task: TaskRef) -> Option<Self::Link>;
+
+    /// Whether [`schedule`](Self::schedule) runs no code of others, so that it neither waits nor
+    /// panics. Asked at each poll.
+    #[inline(always)]
+    fn is_prompt(&self) -> bool {
+        true
+    }
 
     /// Called after a poll that returned `Pending`: from now on the task may run on another thread.
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 use heist::runtime::{Builder, Handle};
 use heist::task::{JoinHandle, LocalSet};
+use heist::time::sleep;
 use std::cell::Cell;
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -166,7 +167,9 @@ impl Wake for Waits {
 }
 
 /// L2, I1: the runtime holds no lock while it calls a waker, and a worker that waits in one is
-/// replaced: at the end of a task, and of a sleep.
+/// replaced: at the end of a task, and of sleeps. Those that end together may wait in the same
+/// thread's wakers; those that end one after the other are brought by whichever thread polls the
+/// reactor while a waker waits.
 #[test]
 fn l2_a_waker_may_wait_for_its_runtime() {
     for (workers, in_block_on) in [(1, true), (1, false), (2, true), (2, false)] {
@@ -183,11 +186,64 @@ fn l2_a_waker_may_wait_for_its_runtime() {
         rt.block_on(task).unwrap();
 
         let _entered = rt.enter();
-        let mut sleep = pin!(heist::time::sleep(Duration::from_millis(2)));
-        // A sleep that is over already calls no waker.
-        if sleep.as_mut().poll(&mut cx).is_pending() {
-            assert_eq!(answer.recv().unwrap(), 7);
+        for millis in [[2, 2, 2], [2, 5, 8]] {
+            let mut sleeps = millis.map(|it| Box::pin(sleep(Duration::from_millis(it))));
+            // One that is over already calls no waker.
+            let polls = sleeps.iter_mut().map(|sleep| sleep.as_mut().poll(&mut cx));
+            let calls = polls.filter(Poll::is_pending).count();
+            (0..calls).for_each(|_| assert_eq!(answer.recv().unwrap(), 7));
+            sleeps.into_iter().for_each(|sleep| rt.block_on(sleep));
         }
-        rt.block_on(sleep);
+    }
+}
+
+/// A waker that waits for the next one to be called.
+struct InTurn {
+    before: Mutex<mpsc::Receiver<()>>,
+    after: mpsc::Sender<()>,
+}
+
+impl Wake for InTurn {
+    fn wake(self: Arc<Self>) {
+        self.before.lock().unwrap().recv().unwrap();
+        self.after.send(()).unwrap();
+    }
+}
+
+/// L2: wakers of one harvest may wait for each other, in either order.
+#[test]
+fn l2_wakers_may_wait_for_each_other() {
+    const COUNT: usize = 4;
+    for is_reversed in [false, true] {
+        let rt = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let _entered = rt.enter();
+        let (first, mut before) = mpsc::channel();
+        let mut wakers = Vec::new();
+        for _ in 0..COUNT {
+            let (after, next) = mpsc::channel();
+            let before = Mutex::new(std::mem::replace(&mut before, next));
+            wakers.push(Waker::from(Arc::new(InTurn { before, after })));
+        }
+        if is_reversed {
+            wakers.reverse();
+        }
+        // The worker is in a poll while they end, so that one harvest brings them all.
+        let (hold, held) = mpsc::channel::<()>();
+        let worker = rt.spawn(async move { held.recv().unwrap() });
+        let mut sleeps: Vec<_> =
+            (0..COUNT).map(|_| Box::pin(sleep(Duration::from_millis(2)))).collect();
+        for (sleep, waker) in sleeps.iter_mut().zip(&wakers) {
+            if sleep.as_mut().poll(&mut Context::from_waker(waker)).is_ready() {
+                // Over already, so it calls no waker.
+                std::thread::spawn({
+                    let waker = waker.clone();
+                    || waker.wake()
+                });
+            }
+        }
+        hold.send(()).unwrap();
+        first.send(()).unwrap();
+        before.recv().unwrap();
+        rt.block_on(worker).unwrap();
     }
 }

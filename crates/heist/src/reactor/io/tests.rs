@@ -104,7 +104,7 @@ fn what_comes_before_the_registration_is_not_lost() {
     let (source, mut far) = watched(&reactors);
     far.write_all(b"early").unwrap();
     assert!(!waits_from(&reactors, 0, &source));
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(waits_from(&reactors, 0, &source));
 }
 
@@ -118,7 +118,7 @@ fn what_has_come_in_a_sleep_comes_once() {
     far.write_all(b"late").unwrap();
     let slept = reactors[0].sleep(|| false);
     assert!(!slept.is_woken);
-    assert!(slept.harvest.expect("it is readable").deliver(|| ()));
+    assert!(slept.harvest.expect("it is readable").deliver(Waker::wake));
     reactors[0].parker().unpark();
     let slept = reactors[0].sleep(|| false);
     assert!(slept.is_woken && slept.harvest.is_none());
@@ -167,9 +167,9 @@ fn a_registration_moves_to_whoever_waits_four_times_in_a_row() {
     assert_eq!([0, 1, 2].map(|seat| reactors[seat].sources.len()), [0, 1, 0]);
 
     far.write_all(b"ping").unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(!waits_from(&reactors, 1, &source), "the old reactor knows nothing of it");
-    reactors[1].turn();
+    reactors[1].turn(Waker::wake);
     assert!(waits_from(&reactors, 1, &source));
     drop(source);
     assert_eq!(reactors[1].sources.len(), 0, "it is deregistered where it is");
@@ -183,7 +183,7 @@ fn what_came_before_a_move_is_told_by_the_new_reactor() {
     far.write_all(b"ping").unwrap();
     (0..4).for_each(|_| assert!(!waits_from(&reactors, 1, &source)));
     assert_eq!(source.registration.seat(), Some(1));
-    reactors[1].turn();
+    reactors[1].turn(Waker::wake);
     assert!(waits_from(&reactors, 1, &source));
 }
 
@@ -198,7 +198,7 @@ fn a_move_that_fails_changes_nothing() {
     assert_eq!(source.registration.seat(), Some(0));
     assert_eq!(reactors[1].sources.len(), 0);
     far.write_all(b"ping").unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(waits_from(&reactors, 1, &source));
 }
 
@@ -229,10 +229,10 @@ fn a_ready_future_waits_for_an_event() {
 
     let mut ready = pin!(source.ready(Interest::READABLE));
     assert!(ready.as_mut().poll(&mut cx).is_pending());
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(counter.wakes(), 0, "it is writable only");
     far.write_all(b"ping").unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(counter.wakes(), 1);
     let Poll::Ready(Ok(event)) = ready.poll(&mut cx) else { panic!("it is ready") };
     assert_eq!(event.ready, Ready::READABLE);
@@ -255,7 +255,7 @@ fn one_event_wakes_all_futures_that_it_concerns() {
     assert_eq!(source.registration.source().futures(), 3, "a dropped future leaves");
 
     far.write_all(b"ping").unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!((counter.wakes(), urgent_counter.wakes()), (2, 0));
     for mut future in futures {
         let Poll::Ready(Ok(event)) = future.as_mut().poll(&mut cx) else { panic!("it is ready") };
@@ -276,10 +276,10 @@ fn the_last_to_poll_in_a_direction_is_woken() {
     }
     drop(first_waker);
     assert_eq!(Arc::strong_count(&first), 1, "the replaced waker is dropped");
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(last.wakes(), 0, "it is writable only");
     far.write_all(b"ping").unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!((first.wakes(), last.wakes()), (0, 1));
 }
 
@@ -340,7 +340,7 @@ fn a_descriptor_used_again_begins_anew() {
     let near = rustix::io::fcntl_dupfd_cloexec(near, number).unwrap();
     let new = Evented::assumed(reactors.clone(), near, BOTH, Ready::EMPTY);
     assert!(new.poll_ready(&mut cx, Direction::Read).is_pending());
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(new.poll_ready(&mut cx, Direction::Read).is_pending());
 }
 
@@ -394,7 +394,7 @@ fn taking_it_out_deregisters_and_does_not_close() {
     assert_eq!(reactors[0].sources.len(), 0);
     far.write_all(b"x").unwrap();
     let source = Evented::registered(reactors.clone(), near, BOTH).unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(waits_from(&reactors, 0, &source), "it can be registered again");
 }
 
@@ -405,7 +405,7 @@ fn what_is_registered_at_once_is_ready_for_nothing_before_an_event() {
     let source = Evented::registered(reactors.clone(), near, BOTH).unwrap();
     let mut cx = Context::from_waker(Waker::noop());
     assert!(source.poll_ready(&mut cx, Direction::Write).is_pending());
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(source.poll_ready(&mut cx, Direction::Write).is_ready());
     assert!(source.poll_ready(&mut cx, Direction::Read).is_pending());
 }

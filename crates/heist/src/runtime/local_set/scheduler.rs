@@ -31,6 +31,8 @@ struct Local {
     tick: Cell<u32>,
     /// Whether the set is being polled, so that tasks that become runnable need no wake-up.
     is_running: Cell<bool>,
+    /// Whether the waker of what polls it is prompt, so that those of its tasks are.
+    is_prompt: Cell<bool>,
     is_closed: Cell<bool>,
     /// How many tasks that were spawned after the close are being dropped, each in the drop of the
     /// one before.
@@ -83,6 +85,7 @@ impl LocalScheduler {
             waiting: RefCell::default(),
             tick: Cell::new(0),
             is_running: Cell::new(false),
+            is_prompt: Cell::new(false),
             is_closed: Cell::new(false),
             depth: Cell::new(0),
             refused: RefCell::new(TaskList::new()),
@@ -137,6 +140,7 @@ impl LocalScheduler {
         // First: a foreign waker may panic when it is cloned, and then the turn is over.
         let turn = Turn { scheduler: self, was_running };
         if !was_running {
+            self.state().is_prompt.set(task::is_prompt(waker));
             self.register(waker);
         }
         turn
@@ -280,6 +284,10 @@ impl Schedule for LocalScheduler {
             state.ending.set(state.ending.get() - 1);
         }
         task.map(TaskRef::forget).is_some()
+    }
+
+    fn is_prompt(&self) -> bool {
+        self.state().is_prompt.get()
     }
 
     unsafe fn schedule(link: *const Self::Link, task: Notified<LocalScheduler>) {

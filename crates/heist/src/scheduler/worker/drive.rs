@@ -3,13 +3,13 @@
 use super::{Entered, Me, Worker, with_here};
 use crate::scheduler::run_loop::Step;
 use crate::scheduler::shared::Scheduler;
-use crate::task::coop;
+use crate::task::{Prompt, coop, prompt_waker};
 use crate::trace::EventKind;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// A worker that one thread or another runs now and then, and what it is woken by. The waker is the
 /// same each time: the waker of an earlier future causes one useless poll of the next one.
@@ -23,7 +23,7 @@ impl Driven {
     pub(crate) fn new(worker: Worker) -> Self {
         let scheduler = worker.me.scheduler.clone();
         let woken = Arc::new(Woken { flag: AtomicBool::new(false), scheduler });
-        Driven { worker, waker: Waker::from(Arc::clone(&woken)), woken }
+        Driven { worker, waker: prompt_waker(Arc::clone(&woken)), woken }
     }
 
     /// Runs tasks on this thread until `future` is ready.
@@ -77,7 +77,7 @@ struct Woken {
 
 impl Woken {
     fn take(&self) -> bool {
-        // Acquire: pairs with the Release in wake_by_ref().
+        // Acquire: pairs with the Release in wake().
         self.is_set() && self.flag.swap(false, Ordering::Acquire)
     }
 
@@ -91,12 +91,8 @@ impl Woken {
     }
 }
 
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
+impl Prompt for Arc<Woken> {
+    fn wake(&self) {
         // Release: pairs with the Acquire in take(), which sees what every waker did before. A
         // store would hide what earlier ones did.
         self.flag.swap(true, Ordering::Release);

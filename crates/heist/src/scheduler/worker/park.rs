@@ -6,6 +6,7 @@ use crate::reactor::{Reactor, Slept};
 use crate::scheduler::shared::Runnable;
 use crate::trace::PollSource;
 use crate::tuning::STALE;
+use std::task::Waker;
 
 /// A worker that is about to sleep, or sleeps.
 #[must_use = "it must park, and then get up"]
@@ -48,9 +49,7 @@ impl Worker {
                     self.get_up(parking);
                 }
                 self.seat.reactors_turned(self.queues.interval());
-                if let Some(harvest) = harvest {
-                    harvest.deliver(|| self.begin_wakers());
-                }
+                harvest.into_iter().for_each(|harvest| _ = harvest.deliver(self.call_later()));
                 return;
             }
             // A timer has come that is due before the one it slept for, a source, or nothing at
@@ -138,7 +137,7 @@ impl Worker {
 
     /// Polls its reactor. Returns whether that has woken anybody.
     pub(super) fn turn_reactor(&self) -> bool {
-        self.me.reactor().is_some_and(|reactor| reactor.turn_after(|| self.begin_wakers()))
+        self.me.reactor().is_some_and(|reactor| reactor.turn(self.call_later()))
     }
 
     /// Polls a reactor that nobody has polled for a while: its worker may be in a long poll, or may
@@ -151,15 +150,12 @@ impl Worker {
         let mut others = (1..reactors.len()).map(|offset| (mine + offset) % reactors.len());
         let now = reactors.clock.now();
         let stale = others.find(|seat| reactors[*seat].is_stale(now, STALE));
-        stale.is_some_and(|seat| reactors[seat].turn_after(|| self.begin_wakers()))
+        stale.is_some_and(|seat| reactors[seat].turn(self.call_later()))
     }
 
-    /// Wakers are called next. One may be foreign code that waits, perhaps for a task in this
-    /// worker's slot. So the worker may be found to be stuck from now on (L2), and others do not
-    /// count on it as a searcher (I1).
-    fn begin_wakers(&self) {
-        self.found();
-        self.next_tick();
+    /// What happens to wakers of other code.
+    fn call_later(&self) -> impl FnMut(Waker) {
+        |waker| self.me.scheduler.call_later(waker)
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 ///
 /// | tick | the worker |
 /// |---|---|
-/// | even | is in a poll or a job, or calls wakers; if the tick stands still it may be stuck |
+/// | even | is in a poll or a job; if the tick stands still it may be stuck |
 /// | odd | searches, sleeps or waits for its seat; is never stuck |
 pub(in crate::scheduler) struct Seating {
     /// Changes with each step. Others see a copy in the worker's remote.

@@ -44,7 +44,7 @@ fn tcp(reactors: &Arc<Reactors>) -> (Evented<TcpStream>, TcpStream) {
     near.set_nonblocking(true).unwrap();
     let source = Evented::new(reactors.clone(), near, BOTH);
     assert!(read(&source, 1).is_pending());
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     (source, far)
 }
 
@@ -68,7 +68,7 @@ fn a_read_waits_for_an_event() {
     let mut memory = [0; 8];
     assert!(source.poll_recv(&mut cx, &mut ReadBuf::new(&mut memory)).is_pending());
     far.write_all(b"ping").unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(counter.wakes(), 1);
     assert_eq!(got(read(&source, 8)), b"ping");
     assert!(read(&source, 8).is_pending());
@@ -80,12 +80,12 @@ fn a_short_read_is_the_last_until_an_event_comes() {
     let (source, mut far) = tcp(&reactors);
     far.write_all(b"pingpong").unwrap();
     // What is sent on loopback is there.
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(got(read(&source, 4)), b"ping");
     assert_eq!(got(read(&source, 8)), b"pong", "a full buffer says nothing");
     far.write_all(b"more").unwrap();
     assert!(read(&source, 8).is_pending(), "without a system call");
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(got(read(&source, 8)), b"more");
 }
 
@@ -95,7 +95,7 @@ fn the_end_is_read_after_a_short_read() {
     let (source, mut far) = tcp(&reactors);
     far.write_all(b"last").unwrap();
     drop(far);
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(got(read(&source, 8)), b"last");
     assert_eq!(got(read(&source, 8)), b"");
     assert_eq!(got(read(&source, 8)), b"", "again and again");
@@ -117,7 +117,7 @@ fn an_urgent_byte_makes_a_read_short_and_not_the_last() {
     far.write_all(b"before").unwrap();
     rustix::net::send(&far, b"!", SendFlags::OOB).unwrap();
     far.write_all(b"behind").unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(got(read(&source, 64)), b"before");
     assert_eq!(got(read(&source, 64)), b"behind");
 }
@@ -142,7 +142,7 @@ fn a_descriptor_on_the_way_makes_a_read_short_and_not_the_last() {
         source.poll_recv_all(&mut cx, &mut buf).map_ok(|()| buf.filled().to_vec())
     };
     assert!(read_all().is_pending());
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(got(read_all()), b"before");
     assert_eq!(got(read_all()), b"behind");
 }
@@ -197,12 +197,12 @@ fn a_write_waits_for_room() {
     let (source, mut far) = assumed(&reactors);
     let bytes = vec![1; 100_000];
     let written = fill(&source, |cx| source.poll_write(cx, &bytes));
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     let mut cx = Context::from_waker(Waker::noop());
     assert!(source.poll_write(&mut cx, &bytes).is_pending());
     drain(&mut far, written);
     assert!(source.poll_write(&mut cx, &bytes).is_pending(), "without a system call");
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(source.poll_write(&mut cx, &bytes).is_ready());
 }
 
@@ -213,12 +213,12 @@ fn a_short_write_is_the_last_until_an_event_comes() {
     let bytes = vec![1; 3_000_000];
     let mut cx = Context::from_waker(Waker::noop());
     assert!(source.poll_write(&mut cx, &bytes).is_pending());
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     let written = got(source.poll_write(&mut cx, &bytes));
     assert!(written < bytes.len(), "that is more than fits");
     drain(&mut far, written);
     assert!(source.poll_write(&mut cx, &bytes).is_pending(), "without a system call");
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert!(source.poll_write(&mut cx, &bytes).is_ready());
 }
 
@@ -254,7 +254,7 @@ fn an_operation_that_finds_nothing_is_called_once_an_event() {
         calls
     };
     assert_eq!(poll(&mut cx), 0);
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!((poll(&mut cx), counter.wakes()), (1, 1));
     // As an error makes a datagram socket look.
     let mut wakers = Vec::new();
@@ -277,7 +277,7 @@ fn an_operation_on_both_sides_does_not_forget_that_one_is_closed() {
     }));
     assert!(io.as_mut().poll(&mut cx).is_pending());
     far.shutdown(std::net::Shutdown::Write).unwrap();
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(counter.wakes(), 1);
     assert!(io.as_mut().poll(&mut cx).is_pending());
     assert_eq!(counter.wakes(), 2, "it wakes itself rather than go round and round");
@@ -318,7 +318,7 @@ fn try_io_believes_the_reactor() {
     let try_read = || source.try_io(Interest::READABLE, |mut near| near.read(&mut [0; 8]));
     far.write_all(b"ping").unwrap();
     assert_eq!(try_read().unwrap_err().kind(), io::ErrorKind::WouldBlock);
-    reactors[0].turn();
+    reactors[0].turn(Waker::wake);
     assert_eq!(try_read().unwrap(), 4);
     assert_eq!(try_read().unwrap_err().kind(), io::ErrorKind::WouldBlock);
     far.write_all(b"ping").unwrap();
