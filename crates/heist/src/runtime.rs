@@ -342,7 +342,7 @@ impl Runtime {
     }
 
     /// Cancels everything that is not running. Futures are dropped inside the runtime (T6), so that
-    /// their destructors find it as the current one; what they spawn is cancelled at once.
+    /// their destructors find it as the current one; what they spawn is cancelled at once (T9).
     fn close(&mut self) {
         let handle = self.handle.clone();
         let _entered = context::enter(&handle);
@@ -351,11 +351,6 @@ impl Runtime {
             let is_first = scheduler.close();
             if let Some(driver) = &self.driver {
                 driver.leave_jobs();
-            }
-            if self.sysmon.is_none() && scheduler.has_more_to_drop(self.driver.is_some()) {
-                // (T9) One destructor may wait for another, which a second thread must then run. If
-                // no thread can be started, the program deadlocks.
-                self.sysmon = start_sysmon(&handle).ok();
             }
             scheduler.cancel_all(is_first);
             if let Some(driver) = &self.driver {

@@ -59,7 +59,7 @@ pub use metrics::WorkerState;
 pub(crate) use refused::{Late, one_after_the_other};
 pub(crate) use run_loop::Step;
 pub use shared::RuntimeFlavor;
-pub(crate) use shared::{Config, Runnable, Scheduler, Staffing};
+pub(crate) use shared::{Config, Runnable, Scheduler, Staffing, ThreadBody};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
     Aside, Driven, Worker, deque_here, here, outside, run_direct_job_aside, step_aside, try_submit,

@@ -3,8 +3,8 @@
 use super::Handle;
 use super::context::{self, Polling};
 use crate::env;
-use crate::scheduler::Scheduler;
 use crate::scheduler::blocking::{Host, NoThread};
+use crate::scheduler::{Scheduler, ThreadBody};
 use crate::trace;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,15 +22,15 @@ pub(super) fn call_spare(scheduler: &Scheduler, seat: usize) -> Result<(), NoThr
 
 /// Starts a thread for what is left when the runtime goes down, if it can. Blocking threads are
 /// ending then.
-pub(super) fn call_closer(scheduler: &Scheduler) -> bool {
+pub(super) fn start_thread(scheduler: &Scheduler, act: ThreadBody) -> bool {
     let handle = Handle { scheduler: scheduler.clone() };
-    let (coming, closer) = (scheduler.expect_closer(), handle.clone());
+    let on_thread = handle.clone();
     let run = move || {
-        closer.started();
+        on_thread.started();
         let polling = Polling::begin();
-        closer.scheduler.run_closer(coming);
+        act(&on_thread.scheduler);
         drop(polling);
-        closer.stopping();
+        on_thread.stopping();
     };
     // As for other threads, the name comes from foreign code, which may panic. The caller retries.
     catch_unwind(AssertUnwindSafe(|| handle.start(run))).is_ok_and(|started| started.is_ok())

@@ -448,6 +448,7 @@ impl Builder {
         if handle.scheduler.config().needs_sysmon() {
             let thread = super::start_sysmon(&handle).map_err(|error| errors::no_sysmon(&error))?;
             runtime.sysmon = Some(thread);
+            handle.scheduler.watched();
         }
         runtime.console = console.start(&handle.scheduler)?;
         runtime.keeper = super::trace::Keeper::new(&handle, self.trace.is_some())
@@ -506,7 +507,7 @@ impl Builder {
                 drop();
             },
             call_spare: super::blocking::call_spare,
-            call_closer: super::blocking::call_closer,
+            start_thread: super::blocking::start_thread,
         }
     }
 }

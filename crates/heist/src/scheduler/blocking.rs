@@ -134,12 +134,16 @@ impl Blocking {
     /// After [`close`](Self::close): waits for all threads but the one of this id.
     pub(crate) fn join(&self, except: Option<ThreadId>) {
         self.crew.wait_until_ended(usize::from(except.is_some()));
-        let Handles { running, ended } = std::mem::take(&mut *self.handles());
-        for handle in running.into_iter().chain(ended) {
-            if Some(handle.thread().id()) != except {
-                // What it died of, if it was a callback's panic, has been printed.
-                let _ = handle.join();
+        loop {
+            let Handles { running, ended } = std::mem::take(&mut *self.handles());
+            let is_other = |handle: &JoinHandle<()>| Some(handle.thread().id()) != except;
+            let mut others = running.into_iter().chain(ended).filter(is_other).peekable();
+            if others.peek().is_none() {
+                return;
             }
+            // One that clears away may have started another meanwhile. What a thread died of, if
+            // it was a callback's panic, has been printed.
+            others.for_each(|handle| _ = handle.join());
         }
     }
 

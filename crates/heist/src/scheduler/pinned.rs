@@ -7,7 +7,7 @@ mod loom_tests;
 pub(super) use inbox::PinnedInbox;
 
 use super::inject::Closed;
-use super::refused::{Late, is_dropping};
+use super::refused::Late;
 use super::shared::{Runnable, Scheduler, Shared};
 use super::worker::{self, Worker};
 use std::sync::atomic::Ordering;
@@ -16,7 +16,9 @@ impl Scheduler {
     /// A pinned task from a spawn: to the worker that spawns; from elsewhere, to one worker after
     /// the other.
     pub(crate) fn submit_pinned(&self, task: Runnable) {
-        if let Err(task) = self.try_pin(task) {
+        if self.is_down() {
+            self.submit_late(task);
+        } else if let Err(task) = self.try_pin(task) {
             // Relaxed: that each number is given out once is all that is asked of it.
             let number = self.next_worker.fetch_add(1, Ordering::Relaxed);
             self.spawn_in(number % self.remotes.seats(), task);
@@ -26,7 +28,10 @@ impl Scheduler {
     /// A pinned task from a spawn, for this worker.
     pub(crate) fn submit_pinned_to(&self, worker: usize, task: Runnable) {
         let is_here = |here: &Worker| here.index() == worker;
-        if let Err(task) = worker::with_worker(self.address(), task, is_here, Worker::spawn_pinned)
+        if self.is_down() {
+            self.submit_late(task);
+        } else if let Err(task) =
+            worker::with_worker(self.address(), task, is_here, Worker::spawn_pinned)
         {
             self.spawn_in(worker, task);
         }
@@ -46,13 +51,20 @@ impl Scheduler {
 
     fn spawn_in(&self, worker: usize, task: Runnable) {
         self.record_spawn(&task);
-        if self.is_down() && is_dropping() {
-            // (T9) The worker may be this thread's to run, which may wait for the task.
-            return self.refuse(Late::Task(task));
-        }
         match self.remotes[worker].pinned.spawn(task) {
             Ok(()) => self.notify_worker(worker),
-            Err(Closed(task)) => self.refuse(Late::Task(task)),
+            Err(Closed(task)) => self.submit_late(task),
+        }
+    }
+
+    /// A new task when the runtime is down. Its worker may be this thread's, which may wait for the
+    /// task (T9). But any thread may drop it, as its future is not made yet or is `Send`: this one
+    /// does, unless it is in a poll (T6).
+    fn submit_late(&self, task: Runnable) {
+        if worker::with_here(|here| here.is_some_and(|here| here.is_of(self))) {
+            self.leave_new(Late::Task(task));
+        } else {
+            self.refuse(Late::Task(task));
         }
     }
 }

@@ -67,14 +67,21 @@ struct Left {
     others: VecDeque<Late>,
     /// How many of the others were taken.
     taken: u64,
+    /// Whether there is a sysmon, or one is coming.
+    is_watched: bool,
     /// Nobody clears away any more.
     is_closed: bool,
 }
 
 impl Leftovers {
     pub(super) fn new() -> Self {
-        let (tasks, others) = (TaskList::new(), VecDeque::new());
-        Leftovers(Mutex::new(Left { tasks, others, taken: 0, is_closed: false }))
+        Leftovers(Mutex::new(Left {
+            tasks: TaskList::new(),
+            others: VecDeque::new(),
+            taken: 0,
+            is_watched: false,
+            is_closed: false,
+        }))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -120,6 +127,12 @@ impl Leftovers {
         self.lock().taken
     }
 
+    /// Sysmon comes, or has ended. Returns whether there was one. Whoever has left something sees
+    /// that there is none, or sysmon sees afterwards what was left, also in the queue of a worker.
+    pub(super) fn set_watched(&self, is_watched: bool) -> bool {
+        std::mem::replace(&mut self.lock().is_watched, is_watched)
+    }
+
     /// Nobody comes any more: whoever closes it takes what is there, and who comes later keeps what
     /// it has.
     pub(super) fn close(&self) {
@@ -138,11 +151,7 @@ impl Scheduler {
         // On a thread that is ending nothing is counted.
         let depth = DEPTH.try_with(Cell::get).unwrap_or(0);
         if depth >= NESTED_DROPS {
-            if matches!(late, Late::Task(_)) {
-                // It counts as spawned (M1): whoever cancels it counts it as cancelled.
-                self.late_spawns.add(1);
-            }
-            self.leave(late);
+            self.leave_new(late);
             // What is dropped here may wait for it.
             let _ = self.call_closer();
             return;
@@ -151,10 +160,19 @@ impl Scheduler {
         one_after_the_other(|| (self.config.end)(self, late));
     }
 
+    /// Leaves something that was spawned too late.
+    pub(super) fn leave_new(&self, late: Late) {
+        if matches!(late, Late::Task(_)) {
+            // It counts as spawned (M1): whoever cancels it counts it as cancelled.
+            self.late_spawns.add(1);
+        }
+        self.leave(late);
+    }
+
     /// Leaves something that comes too late to whoever clears away (T6).
     pub(super) fn leave(&self, late: Late) {
         match self.leftovers.leave(late) {
-            Ok(()) => self.alarm.wake(),
+            Ok(()) => self.tell_sysmon(),
             Err(late) => {
                 if matches!(late, Late::Task(_)) {
                     self.cancelled.add(1);
@@ -194,11 +212,6 @@ impl Drop for Deeper {
     fn drop(&mut self) {
         let _ = DEPTH.try_with(|here| here.set(self.0));
     }
-}
-
-/// Whether this thread is dropping what comes too late.
-pub(super) fn is_dropping() -> bool {
-    WAITING.try_with(|waiting| waiting.borrow().is_some()).unwrap_or(false)
 }
 
 /// Calls `act`, which drops tasks and the like. What comes too late meanwhile, on this thread, and

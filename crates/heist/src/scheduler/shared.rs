@@ -115,18 +115,20 @@ pub(crate) struct Config {
     pub(crate) outside_of_tasks: fn(&mut dyn FnMut()),
     /// Has a thread run a spare worker for this seat.
     pub(crate) call_spare: fn(&Scheduler, usize) -> Result<(), blocking::NoThread>,
-    /// Starts a thread that calls [`run_closer`](Scheduler::run_closer); `false` if none can be
-    /// started.
-    pub(crate) call_closer: fn(&Scheduler) -> bool,
+    /// Starts a thread of the runtime that calls this; `false` if none can be started.
+    pub(crate) start_thread: fn(&Scheduler, ThreadBody) -> bool,
 }
 
 impl Config {
-    /// Whether there is anything that sysmon could be needed for.
+    /// Whether there is anything that sysmon could be needed for before the shutdown.
     pub(crate) fn needs_sysmon(&self) -> bool {
         let is_watched = self.stall.threshold.is_some();
         self.staffing.lends_seats() || is_watched && self.flavor == RuntimeFlavor::MultiThread
     }
 }
+
+/// What a thread does that is started when the runtime goes down.
+pub(crate) type ThreadBody = Box<dyn FnOnce(&Scheduler) + Send>;
 
 /// A task that runs on this scheduler, and may be run.
 pub(crate) type Runnable = Notified<Scheduler>;
@@ -396,6 +398,9 @@ impl Shared {
     /// Cancels everything that is not running. What is dropped may wait for other things, which
     /// somebody else drops then (T9).
     pub(crate) fn cancel_all(&self, is_first: bool) {
+        if self.left_to_cancel() > 1 {
+            self.tell_sysmon();
+        }
         self.cancel_queued();
         if is_first {
             self.one_has_ended();
@@ -439,12 +444,6 @@ impl Shared {
         late.end();
         self.cancelled.add(u64::from(is_task));
         true
-    }
-
-    /// After [`close`](Self::close): whether there is more to be dropped than the caller can drop
-    /// if that waits for the rest. What runs on other threads may leave something later.
-    pub(crate) fn has_more_to_drop(&self, is_only_thread: bool) -> bool {
-        self.left_to_cancel() > usize::from(is_only_thread)
     }
 
     /// How much is left that nobody has begun to cancel.

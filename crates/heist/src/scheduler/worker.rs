@@ -311,7 +311,7 @@ impl Worker {
     #[cold]
     fn empty_slot_without_seat(&self) {
         if self.me.seat().is_closed() {
-            self.me.scheduler.alarm.wake();
+            self.me.scheduler.tell_sysmon();
         } else if self.seat_held().is_none() || self.me.seat().is_at_job() {
             self.queues.empty_slot(&self.me);
         }
@@ -332,9 +332,13 @@ impl Worker {
         let mut drain = || {
             one_after_the_other(|| {
                 self.finish_jobs();
+                let mut tasks = self.queues.take_all(&self.me);
+                if tasks.len() > 0 {
+                    self.me.scheduler.leftovers.leave_all(&mut tasks);
+                    self.me.scheduler.tell_sysmon();
+                }
                 self.queues.end_pinned(&self.me);
-                self.queues.cancel_all(&self.me);
-                // And what was left to all workers, together with the others that end.
+                // What is left to all workers, together with the others that end (T9).
                 while self.me.scheduler.cancel_next() {}
             });
         };

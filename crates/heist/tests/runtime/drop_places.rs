@@ -16,14 +16,17 @@ enum Kind {
     CurrentThread,
     Workers(usize),
     ThreadPerCore,
+    /// The same without a monitor.
+    Unwatched,
     OnThreads(usize),
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind::CurrentThread,
     Kind::Workers(1),
     Kind::Workers(3),
     Kind::ThreadPerCore,
+    Kind::Unwatched,
     Kind::OnThreads(2),
 ];
 
@@ -31,8 +34,22 @@ impl Kind {
     fn workers(self) -> usize {
         match self {
             Kind::CurrentThread => 0,
-            Kind::ThreadPerCore => 2,
+            Kind::ThreadPerCore | Kind::Unwatched => 2,
             Kind::Workers(workers) | Kind::OnThreads(workers) => workers,
+        }
+    }
+
+    /// Whether all tasks are pinned.
+    fn is_per_core(self) -> bool {
+        matches!(self, Kind::ThreadPerCore | Kind::Unwatched)
+    }
+
+    /// A task on this worker, as far as that can be chosen.
+    fn spawn_on(self, worker: usize, runtime: &Runtime, work: impl FnOnce() + Send + 'static) {
+        if self.is_per_core() {
+            runtime.handle().spawn_pinned_on(worker, || async { work() });
+        } else {
+            runtime.spawn(async { work() });
         }
     }
 
@@ -49,6 +66,7 @@ impl Kind {
         match self {
             Kind::CurrentThread | Kind::Workers(_) => builder.build(),
             Kind::ThreadPerCore => builder.thread_per_core(true).build(),
+            Kind::Unwatched => builder.thread_per_core(true).stall_threshold(None).build(),
             Kind::OnThreads(_) => builder.build_on(|worker| {
                 thread::spawn(move || worker.run());
                 Ok(())
@@ -102,12 +120,7 @@ impl Busy {
     fn block_workers(&mut self, runtime: &Runtime, kind: Kind, count: usize) {
         for worker in (0..kind.workers()).rev().take(count) {
             let (work, begins) = self.work();
-            match kind {
-                Kind::ThreadPerCore => {
-                    runtime.handle().spawn_pinned_on(worker, || async { work() });
-                }
-                _ => drop(runtime.spawn(async { work() })),
-            }
+            kind.spawn_on(worker, runtime, work);
             begins.recv().unwrap();
         }
     }
@@ -154,12 +167,7 @@ impl Place {
                     begun.send(()).unwrap();
                     wait_for_shutdown(&handle);
                 };
-                match kind {
-                    Kind::ThreadPerCore => {
-                        runtime.handle().spawn_pinned_on(0, || async { work() });
-                    }
-                    _ => drop(runtime.spawn(async { work() })),
-                }
+                kind.spawn_on(0, runtime, work);
                 begins.recv().unwrap();
             }
             Place::Timer => {
@@ -312,7 +320,7 @@ fn t9_for_the_drop_of_another_in_the_same_place() {
 #[test]
 fn t9_for_the_drop_of_a_task_and_the_other_way_round() {
     // With thread_per_core only the worker, which is busy, may drop the task.
-    let kinds = KINDS.into_iter().filter(|kind| *kind != Kind::ThreadPerCore);
+    let kinds = KINDS.into_iter().filter(|kind| !kind.is_per_core());
     for (kind, place) in kinds.flat_map(|kind| PLACES.map(|place| (kind, place))) {
         for waits_in_task in [true, false] {
             let (runtime, busy) = (kind.build(), Arc::new(Mutex::new(Busy::default())));
@@ -321,6 +329,57 @@ fn t9_for_the_drop_of_a_task_and_the_other_way_round() {
             place.hold(&runtime, kind, &busy, vec![held]);
             drop(runtime.spawn(hold(task)));
             drop(runtime);
+        }
+    }
+}
+
+/// What a poll that is going on during the shutdown does with values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Leaves {
+    JobsBefore,
+    JobsAfter,
+    TasksAfter,
+}
+
+/// The drop of one waits for that of another, and a poll leaves both when all else has ended.
+#[test]
+fn t9_for_the_drop_of_another_that_the_same_poll_leaves() {
+    let kinds = KINDS.into_iter().filter(|kind| *kind != Kind::CurrentThread);
+    let kinds = kinds.chain([Kind::OnThreads(1)]);
+    let all = [Leaves::JobsBefore, Leaves::JobsAfter, Leaves::TasksAfter];
+    for (kind, leaves) in kinds.flat_map(|kind| all.map(|leaves| (kind, leaves))) {
+        // Only their worker may drop pinned tasks.
+        if leaves == Leaves::TasksAfter && kind.is_per_core() {
+            continue;
+        }
+        for waits_first in [true, false] {
+            let (runtime, busy) = (kind.build(), Arc::new(Mutex::new(Busy::default())));
+            busy.lock().unwrap().block_closures(&runtime);
+            busy.lock().unwrap().block_workers(&runtime, kind, kind.workers() - 1);
+            let (done, is_done) = mpsc::channel::<()>();
+            let (waits, other) = pair(&busy);
+            let waits: Held = Box::new((waits, done));
+            let values = if waits_first { vec![waits, other] } else { vec![other, waits] };
+            let ((go, goes), (begun, begins)) = (mpsc::channel::<()>(), mpsc::channel());
+            kind.spawn_on(0, &runtime, move || {
+                let mut values = Some(values);
+                if leaves == Leaves::JobsBefore {
+                    spawn_jobs(values.take().unwrap());
+                }
+                begun.send(()).unwrap();
+                goes.recv().unwrap_err();
+                match leaves {
+                    Leaves::JobsBefore => {}
+                    Leaves::JobsAfter => spawn_jobs(values.take().unwrap()),
+                    Leaves::TasksAfter => values.take().unwrap().into_iter().for_each(|held| {
+                        heist::spawn(hold(held));
+                    }),
+                }
+            });
+            begins.recv().unwrap();
+            runtime.shutdown_background();
+            drop(go);
+            is_done.recv().unwrap_err();
         }
     }
 }

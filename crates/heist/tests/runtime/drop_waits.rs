@@ -277,22 +277,21 @@ fn t9_for_the_handles_of_tasks_that_are_dropped_later() {
     }
 }
 
-/// The worker cancels the task at the end of its poll: a timer in the drop must not count as one
-/// that a task waits for.
-#[test]
-fn t9_for_time_on_the_worker_that_polls() {
-    let runtime = support::runtime(1);
+/// Has a worker do this at the end of a poll that is going on while the runtime shuts down: in the
+/// poll, or in the drop of its task.
+fn at_the_end_of_a_poll(runtime: Runtime, is_in_poll: bool, act: fn(Handle)) {
     let (begun, begins) = mpsc::channel();
     let (go, goes) = mpsc::channel::<()>();
-    let held = on_drop(|| {
-        let sleep = || wait(heist::time::sleep(Duration::from_millis(1)));
-        let _ = std::panic::catch_unwind(sleep);
-    });
+    let handle = runtime.handle().clone();
+    let held = on_drop(move || act(handle));
     runtime.spawn(async move {
-        let _held = held;
+        let held = held;
         begun.send(()).unwrap();
         goes.recv().unwrap();
-        pending::<()>().await;
+        if !is_in_poll {
+            pending::<()>().await;
+        }
+        drop(held);
     });
     begins.recv().unwrap();
     let handle = runtime.handle().clone();
@@ -302,6 +301,30 @@ fn t9_for_time_on_the_worker_that_polls() {
     }
     go.send(()).unwrap();
     ends.join().unwrap();
+}
+
+/// The worker cancels the task at the end of its poll: a timer in the drop must not count as one
+/// that a task waits for.
+#[test]
+fn t9_for_time_on_the_worker_that_polls() {
+    at_the_end_of_a_poll(support::runtime(1), false, |_| {
+        let sleep = || wait(heist::time::sleep(Duration::from_millis(1)));
+        let _ = std::panic::catch_unwind(sleep);
+    });
+}
+
+/// A new task is no worker's yet, or it would wait for the one that waits for it.
+#[test]
+fn t9_for_a_pinned_task_on_the_worker_that_polls() {
+    for runtime in [|| support::runtime(1), thread_per_core] {
+        for is_in_poll in [false, true] {
+            at_the_end_of_a_poll(runtime(), is_in_poll, |handle| {
+                assert_cancelled(handle.spawn_pinned(pending::<()>));
+                assert_cancelled(handle.spawn_pinned_on(0, pending::<()>));
+                assert_cancelled(handle.spawn(pending::<()>()));
+            });
+        }
+    }
 }
 
 /// A waker that waits for a task when it is dropped: here for all that others wait for in the

@@ -97,6 +97,18 @@ fn t6_nobody_waits_for_the_runtime() {
     ends_after(runtime(), 1, until_gone, Runtime::shutdown_background);
 }
 
+/// A runtime on threads that are not its own has no monitor, and nobody waits for it.
+#[test]
+fn t6_tasks_that_a_poll_on_a_lent_thread_waits_for() {
+    for (end, count) in [(drop as fn(Runtime), 1), (Runtime::shutdown_background, MANY)] {
+        let runtime = Builder::new_multi_thread().worker_threads(1).build_on(|worker| {
+            thread::spawn(move || worker.run());
+            Ok(())
+        });
+        ends_after(runtime.unwrap(), count, until_gone, end);
+    }
+}
+
 #[test]
 fn t6_nobody_waits_for_the_runtime_any_more() {
     let soon = |runtime: Runtime| runtime.shutdown_timeout(Duration::ZERO);

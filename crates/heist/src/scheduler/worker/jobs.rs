@@ -360,7 +360,7 @@ impl Worker {
             if job.is_mandatory() {
                 self.me.scheduler.jobs.leave(job, Origin::Here);
             } else {
-                self.me.scheduler.leave(Late::Job(job));
+                self.me.scheduler.leftovers.leave_others([Late::Job(job)].into_iter());
             }
         }
     }

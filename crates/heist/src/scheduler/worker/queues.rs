@@ -130,14 +130,6 @@ impl Queues {
         let cancelled = me.remote().pinned.end(queue);
         me.counters.drained.add(cancelled as u64);
     }
-
-    /// Cancels the others. What a future does when it is dropped finds nothing borrowed.
-    pub(super) fn cancel_all(&self, me: &Me) {
-        while let Some(task) = me.take_lifo().or_else(|| self.0.borrow_mut().ring.pop()) {
-            drop(task);
-            me.counters.drained.add(1);
-        }
-    }
 }
 
 impl Inner {

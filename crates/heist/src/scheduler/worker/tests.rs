@@ -67,7 +67,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         end: |_, late| late.end(),
         outside_of_tasks: |drop| drop(),
         call_spare: |_, seat| stage().call_spare(seat).then_some(()).ok_or(NoThread::AllBusy),
-        call_closer: |_| false,
+        start_thread: |_, _| false,
     }
 }
 
