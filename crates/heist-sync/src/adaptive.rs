@@ -1,4 +1,4 @@
-//! A two-sided barrier that chooses who pays, while the program runs.
+//! A two-sided barrier that chooses, while the program runs, which side pays.
 
 use crate::barrier::Barrier;
 use crate::tuning::{BURST, SHARE, TYPICAL_CALL};

@@ -57,7 +57,7 @@ pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
 pub(crate) const IDLE_NO_LIGHT_BARRIER: Canary = Canary::new("idle no light barrier");
 /// A worker that goes to sleep does not order that before its last look.
 pub(crate) const IDLE_NO_HEAVY_BARRIER: Canary = Canary::new("idle no heavy barrier");
-/// A worker that goes to sleep does not have those who push jobs look for it.
+/// A worker that goes to sleep does not have owners that push jobs look for it.
 pub(crate) const IDLE_BELL_NOT_RUNG: Canary = Canary::new("idle bell not rung");
 /// A worker that goes to sleep does not order that before its look at a bell.
 pub(crate) const IDLE_BELL_NO_FENCE: Canary = Canary::new("idle bell no fence");
@@ -107,7 +107,7 @@ pub(crate) const BLOCKING_LENGTH_UNLOCKED: Canary = Canary::new("blocking length
 /// A thread that could not be started for a spare leaves what waited meanwhile.
 pub(crate) const BLOCKING_CALL_FAILURE_FORGETS: Canary =
     Canary::new("blocking call failure forgets");
-/// The thread that spawns a closure does not order that before its look whether somebody can be
+/// The thread that spawns a closure does not order that before its look whether a thread can be
 /// called.
 pub(crate) const BLOCKING_NO_SUBMIT_FENCE: Canary = Canary::new("blocking no submit fence");
 /// The thread that says that a blocking thread can be called does not order that before its look at

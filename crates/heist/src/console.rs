@@ -19,7 +19,7 @@
 //! The environment variable `HEIST_CONSOLE=1` gives each runtime of a program a console without
 //! changing the program.
 //! [The README](https://docs.rs/crate/heist/latest/source/src/console/README.md) describes what is
-//! served, where, and to whom.
+//! served, where, and to which clients.
 //!
 //! # Cost
 //!

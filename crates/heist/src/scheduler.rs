@@ -1,4 +1,4 @@
-//! The scheduler: workers, their queues, and who wakes whom.
+//! The scheduler: workers, their queues, and how they wake each other.
 //!
 //! | module | what |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | `spares` | workers that sit where others cannot |
 //! | `remotes` | what others see of a worker |
 //! | `slot` | a place for the task woken last |
-//! | `sysmon` | the thread that finds out who is stuck |
-//! | `inject` | the shared queue |
+//! | `sysmon` | the thread that finds workers that are stuck |
+//! | `inject` | the inject queue: tasks from outside, and overflow |
 //! | `jobs` | jobs, and the queue for those from outside |
-//! | `pace` | how often a worker looks at the shared queue |
-//! | `idle` | who sleeps, who searches, who is woken |
-//! | `wake` | who is woken for what has come |
+//! | `pace` | how often a worker looks at the inject queue |
+//! | `idle` | which workers sleep and search, and which is woken |
+//! | `wake` | waking a worker for a new task or job |
 //! | `pinned` | tasks that stay on one worker |
 //! | `waiting` | the tasks that wait, to be found at shutdown |
 //! | `blocking` | threads for closures that block |

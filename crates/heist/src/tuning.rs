@@ -68,7 +68,7 @@ pub(crate) const SPINS_PER_LOOK: u32 = 32;
 /// matter within a factor of four.
 pub(crate) const SLEEP_ON_SEAT: Duration = Duration::from_micros(200);
 
-/// A worker polls a reactor that is not its own if nobody has for this long. Benchmark: p99 of
+/// A worker polls a reactor that is not its own if no worker has for this long. Benchmark: p99 of
 /// `echo_tcp_64x64` (1.1 ms; 1.9 with 1 ms) and of `http_hello` (1.2 ms and 1.9); 50 and 150 µs are
 /// as good.
 pub(crate) const STALE: Duration = Duration::from_micros(100);

@@ -2,8 +2,8 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `queue` | what waits |
-//! | `roster` | who is there, who sleeps, who comes: the accounting, under one lock |
+//! | `queue` | the closures that wait |
+//! | `roster` | the threads that exist, sleep or come: the accounting, under one lock |
 //! | `crew` | what a thread does, and how the next one is called |
 //!
 //! The protocol is told in `blocking/README.md`.
@@ -45,8 +45,8 @@ pub(crate) struct Config {
 pub(crate) struct Blocking {
     crew: Crew<Unbegun>,
     threads: ThreadSpec,
-    /// Locked while a thread is started: one that runs has its handle here for whoever gets the
-    /// lock.
+    /// Locked while a thread is started: a thread that runs has its handle here
+    /// by the time another gets the lock.
     handles: Mutex<Handles>,
 }
 
@@ -95,7 +95,7 @@ impl Blocking {
     pub(crate) fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let thread = self.threads.thread()?;
         let mut handles = self.handles();
-        // When the runtime goes down nobody retires.
+        // When the runtime goes down no thread retires.
         handles.running.retain(|handle| !handle.is_finished());
         handles.running.push(thread.spawn(body)?);
         Ok(())
@@ -209,12 +209,12 @@ impl<F: FnOnce() -> R, R> Future for Closure<F> {
 
     fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<R> {
         let closure = self.0.take().expect("a task is not polled again once it was ready");
-        // It has its thread to itself: there is nobody to yield to.
+        // The closure has its thread to itself: there is no other task to yield to.
         Poll::Ready(coop::with_no_budget(closure))
     }
 }
 
-/// The scheduler of tasks that are queued once, by who spawns them, and never wait.
+/// The scheduler of tasks that are queued once, when they are spawned, and never wait.
 #[derive(Clone)]
 pub(crate) struct NeverWaits;
 

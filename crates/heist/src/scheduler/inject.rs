@@ -1,4 +1,4 @@
-//! The shared queue: for tasks from outside the workers, and for what overflows (Q8).
+//! The inject queue: for tasks from outside the workers, and for what overflows (Q8).
 //!
 //! A list per group of producer threads, behind a lock of
 //! its own that is held for a few instructions. A thread always uses the same list, so that its

@@ -31,7 +31,7 @@ pub(super) struct Pace {
     is_tuned: bool,
     ticks: u32,
     since: Clock,
-    /// Where the time of a poll is told to those who ask.
+    /// Where other threads can read the time of a poll.
     counters: Arc<WorkerCounters>,
 }
 
@@ -83,7 +83,7 @@ impl Pace {
     }
 
     /// A look has left something behind: the next one comes soon. Whatever waits there is not
-    /// behind those who come back to the ring again and again.
+    /// behind tasks that come back to the ring again and again.
     pub(super) fn backlog(&mut self) {
         if self.is_tuned {
             self.until_look = self.until_look.min(BACKLOG_INTERVAL - 1);

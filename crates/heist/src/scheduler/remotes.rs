@@ -28,7 +28,7 @@ pub(super) struct Ends {
 impl Ends {
     pub(super) fn new() -> Self {
         let jobs = deque::Owner::new();
-        // Somebody may be asleep by now.
+        // A worker may be asleep by now.
         jobs.ring();
         Ends { ring: ring::Owner::new(), jobs }
     }
@@ -38,8 +38,8 @@ impl Ends {
 pub(super) struct Remote {
     pub(super) stealer: ring::Stealer<Runnable>,
     pub(super) jobs: deque::Stealer<Job>,
-    /// What the worker writes in each step has lines of its own: whoever looks for the queues above
-    /// and below does not take them away.
+    /// What the worker writes in each step has lines of its own: a thief that looks for the queues
+    /// above and below does not take them away.
     pub(super) own: CachePadded<Own>,
     pub(super) counters: Arc<WorkerCounters>,
     /// The record of what it does, if there is one.
@@ -67,7 +67,8 @@ pub(super) struct Own {
 }
 
 /// The task that a worker runs, or ran last: copies, as the task itself may be gone at any time.
-/// Two plain stores a poll, measured as nothing (`yield_many`), for reports that name who is stuck.
+/// Two plain stores a poll, measured as nothing (`yield_many`), for reports that name the stuck
+/// task.
 pub(super) struct Running {
     id: AtomicU64,
     spawned_at: AtomicPtr<Location<'static>>,

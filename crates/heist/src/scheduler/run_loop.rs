@@ -149,7 +149,7 @@ impl Worker {
         // 6. Other workers, and once more the queues that all share (W6). From now on this worker
         //    is not stuck, however long it takes.
         self.begin_rest()?;
-        // A pause comes before it counts as searching: meanwhile nobody is disturbed, and others
+        // A pause comes before it counts as searching: meanwhile no worker is disturbed, and others
         // can be woken.
         if !self.pause_before_search() {
             return Err(Step::Again);

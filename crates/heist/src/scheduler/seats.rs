@@ -41,7 +41,7 @@ pub(super) struct Seat {
 struct Word(u64);
 
 // The layout of `Word`.
-const WHO_MASK: u64 = u32::MAX as u64;
+const OCCUPANT_MASK: u64 = u32::MAX as u64;
 const WANTED: u64 = 1 << 32;
 const RECALLED: u64 = 1 << 33;
 const GETTING_UP: u64 = 1 << 34;
@@ -51,7 +51,7 @@ const BORROWED: u64 = 1 << 37;
 const LENDER_SHIFT: u32 = 38;
 const LENDING: u64 = !(BORROWED - 1);
 
-// What the layout has instead of a worker's number while nobody sits here. VACANT: for the idle
+// What the layout has instead of a worker's number while no worker sits here. VACANT: for the idle
 // protocol the seat sleeps, or is about to. CALLED: a spare worker has been called. UNSTAFFED: no
 // spare worker could be found.
 const VACANT: u32 = u32::MAX;
@@ -59,8 +59,8 @@ const CALLED: u32 = u32::MAX - 1;
 const UNSTAFFED: u32 = u32::MAX - 2;
 
 impl Word {
-    fn who(self) -> u32 {
-        (self.0 & WHO_MASK) as u32
+    fn occupant(self) -> u32 {
+        (self.0 & OCCUPANT_MASK) as u32
     }
 
     fn has(self, flag: u64) -> bool {
@@ -68,8 +68,8 @@ impl Word {
     }
 
     /// The word of another worker, of which nothing is asked. DOWN stays.
-    fn passed_to(self, who: u32) -> Word {
-        Word(u64::from(who) | self.0 & DOWN)
+    fn passed_to(self, occupant: u32) -> Word {
+        Word(u64::from(occupant) | self.0 & DOWN)
     }
 
     fn with(self, flag: u64) -> Word {
@@ -82,7 +82,7 @@ impl Word {
 
     /// Borrowed from the worker that holds it.
     fn lent(self) -> Word {
-        let lending = u64::from(self.who()) << LENDER_SHIFT | BORROWED;
+        let lending = u64::from(self.occupant()) << LENDER_SHIFT | BORROWED;
         self.passed_to(CALLED).with(lending)
     }
 
@@ -99,7 +99,7 @@ impl Word {
 
 impl fmt::Debug for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.who() {
+        match self.occupant() {
             VACANT => f.write_str("VACANT")?,
             CALLED => f.write_str("CALLED")?,
             UNSTAFFED => f.write_str("UNSTAFFED")?,
@@ -219,7 +219,7 @@ impl Seat {
             if canary::SEAT_LENDER_GOES_ON.sings() && word.lender() == Some(worker) {
                 return Disturbance::None;
             }
-            if word.who() != worker {
+            if word.occupant() != worker {
                 // The home worker asks for it, by recall(). A spare has no more right to it than
                 // the holder.
                 if worker == self.home || self.try_end_lending(word, worker) {
@@ -247,7 +247,7 @@ impl Seat {
     pub(super) fn leave(&self, worker: u32) -> Left {
         loop {
             let word = self.load();
-            if word.who() != worker {
+            if word.occupant() != worker {
                 if self.try_end_lending(word, worker) {
                     return Left::Lost;
                 }
@@ -289,7 +289,7 @@ impl Seat {
     pub(super) fn begin_job(&self, worker: u32) -> bool {
         loop {
             let word = self.load();
-            if word.who() != worker || word.has(DOWN) {
+            if word.occupant() != worker || word.has(DOWN) {
                 return false;
             }
             if self.exchange(word, word.with(AT_JOB)) {
@@ -303,7 +303,7 @@ impl Seat {
         self.parker.park();
     }
 
-    /// The worker that sleeps here wants to get up though nobody has woken it.
+    /// The worker that sleeps here wants to get up though it was not woken.
     pub(super) fn begin_to_get_up(&self) {
         // Relaxed: ordered before the look at the counts by the barrier in idle.get_up(), as in
         // come_back().
@@ -327,12 +327,12 @@ impl Seat {
                 return Back::Down;
             }
             let seated = word.passed_to(worker);
-            let (seated, back) = match word.who() {
+            let (seated, back) = match word.occupant() {
                 VACANT => (seated.with(GETTING_UP), Back::Asleep),
                 CALLED | UNSTAFFED => (seated, Back::Busy),
                 // It was given the seat: only a home worker is. If it was borrowed, answer() is
                 // next.
-                who if who == worker => return Back::Busy,
+                occupant if occupant == worker => return Back::Busy,
                 _ => return Back::Taken,
             };
             if self.exchange(word, seated) {
@@ -346,7 +346,8 @@ impl Seat {
     #[must_use = "nobody may sit here any more"]
     pub(super) fn recall(&self) -> bool {
         let word = self.load();
-        let is_held = !matches!(word.who(), VACANT | CALLED | UNSTAFFED) && word.who() != self.home;
+        let is_held =
+            !matches!(word.occupant(), VACANT | CALLED | UNSTAFFED) && word.occupant() != self.home;
         is_held && self.exchange(word, word.with(RECALLED))
     }
 
@@ -361,7 +362,7 @@ impl Seat {
         loop {
             let word = self.load();
             // Unstaffed too: another may have been called for, in vain, before this one came.
-            if !matches!(word.who(), CALLED | UNSTAFFED) || word.has(DOWN) {
+            if !matches!(word.occupant(), CALLED | UNSTAFFED) || word.has(DOWN) {
                 return false;
             }
             // If that fails, the lender may have given up its right, and no other worker will come.
@@ -377,7 +378,7 @@ impl Seat {
             let word = self.load();
             let nobody = word.given_back().unwrap_or(word.passed_to(UNSTAFFED));
             // As in sit_down().
-            if word.who() != CALLED || self.exchange(word, nobody) {
+            if word.occupant() != CALLED || self.exchange(word, nobody) {
                 return;
             }
         }
@@ -393,7 +394,7 @@ impl Seat {
     pub(super) fn wake(&self, interrupt: impl FnOnce()) -> bool {
         loop {
             let word = self.load();
-            if word.who() != VACANT {
+            if word.occupant() != VACANT {
                 self.parker.unpark_or(interrupt);
                 return false;
             }
@@ -424,7 +425,7 @@ impl Seat {
     pub(super) fn ignores_tasks(&self) -> bool {
         // Relaxed: borrow() looks again.
         let word = Word(self.word.load(Ordering::Relaxed));
-        word.has(AT_JOB) || word.who() == CALLED
+        word.has(AT_JOB) || word.occupant() == CALLED
     }
 
     /// Takes the seat from a worker that runs a job (F3): for the home worker if that waits for it,
@@ -463,18 +464,18 @@ impl Seat {
 
     /// Whether the home worker sits here.
     pub(super) fn is_home(&self) -> bool {
-        self.load().who() == self.home
+        self.load().occupant() == self.home
     }
 
     /// The worker that holds this seat, if any does.
     pub(super) fn holder(&self) -> Option<usize> {
-        let who = self.load().who();
-        (!matches!(who, VACANT | CALLED | UNSTAFFED)).then_some(who as usize)
+        let occupant = self.load().occupant();
+        (!matches!(occupant, VACANT | CALLED | UNSTAFFED)).then_some(occupant as usize)
     }
 
     /// Whether no spare could be found for it.
     pub(super) fn is_unstaffed(&self) -> bool {
-        self.load().who() == UNSTAFFED
+        self.load().occupant() == UNSTAFFED
     }
 
     /// Sysmon tries again to find a spare. If it returns `true`, the seat is vacant and must be put
@@ -482,13 +483,15 @@ impl Seat {
     #[must_use = "the seat may have to be put to sleep"]
     pub(super) fn try_again(&self) -> bool {
         let word = self.load();
-        word.who() == UNSTAFFED && !word.has(DOWN) && self.exchange(word, word.passed_to(VACANT))
+        word.occupant() == UNSTAFFED
+            && !word.has(DOWN)
+            && self.exchange(word, word.passed_to(VACANT))
     }
 
     /// Sysmon takes the seat from `worker` (L2), unless that is not stuck after all.
     pub(super) fn rob(&self, worker: u32, is_stuck: impl FnOnce() -> bool) -> Left {
         let word = self.load();
-        if word.who() != worker || word.has(GETTING_UP) {
+        if word.occupant() != worker || word.has(GETTING_UP) {
             return Left::Lost;
         }
         if word.has(DOWN) || !self.exchange(word, word.with(WANTED)) {
@@ -498,7 +501,7 @@ impl Seat {
         let is_stuck = has_barrier && is_stuck();
         loop {
             let word = self.load();
-            if word.who() != worker || !word.has(WANTED) {
+            if word.occupant() != worker || !word.has(WANTED) {
                 return Left::Kept;
             }
             if !is_stuck || word.has(DOWN) {
@@ -542,7 +545,7 @@ impl Seat {
 #[cfg(all(test, not(loom)))]
 impl Seat {
     pub(super) fn is_vacant(&self) -> bool {
-        self.load().who() == VACANT
+        self.load().occupant() == VACANT
     }
 
     pub(super) fn is_woken(&self) -> bool {

@@ -1,5 +1,5 @@
-//! The LIFO slot of a worker. Its owner puts and takes with plain loads and stores; a thief, who
-//! comes rarely, pays for the order between them. The protocol is told in `slot/README.md`.
+//! The LIFO slot of a worker. Its owner puts and takes with plain loads and stores; a thief, which
+//! comes rarely, pays for the order between them. `slot/README.md` has the protocol.
 
 use crate::canary;
 use heist_sync::{AtomicPtr, AtomicU32, Barrier, Ordering};

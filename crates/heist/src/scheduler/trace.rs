@@ -1,4 +1,4 @@
-//! What is recorded here and there, and whose record it is. Nobody decides by it what to do next.
+//! What is recorded here and there, and whose record it is. No code decides by it what to do next.
 
 use super::blocking::NeverWaits;
 use super::shared::{Runnable, Shared};
@@ -21,7 +21,7 @@ impl Shared {
         }
     }
 
-    /// A task that is new, before anybody else has it.
+    /// A task that is new, before another thread has it.
     pub(super) fn record_spawn(&self, task: &Runnable) {
         if let Some(recorder) = self.recorder() {
             recorder.spawned(task.id().number().get(), task.spawned_at());
@@ -37,7 +37,7 @@ impl Shared {
         }
     }
 
-    /// A task that was woken, before anybody else has it.
+    /// A task that was woken, before another thread has it.
     pub(super) fn record_wake(&self, task: &Runnable) {
         self.record(|| EventKind::Wake { task: id(task) });
     }

@@ -2,7 +2,7 @@
 //!
 //! A runtime that goes down drops every future it still holds. Those in queues it finds in the
 //! queues; those that run are cancelled when their poll returns. The others wait, and are
-//! nowhere but in the wakers that somebody may hold: so they are kept here too. A task comes here
+//! nowhere but in wakers: so they are kept here too. A task comes here
 //! when it waits for the first time, and leaves when it ends. One that never waits never comes.
 
 use super::producer::producer;

@@ -6,7 +6,7 @@
 //! | part | what it keeps | file |
 //! |---|---|---|
 //! | queues | the ring, the pinned queue, whose turn it is | `queues.rs` |
-//! | search | whether the worker searches, whom it steals from, how long it waits awake | `search.rs` |
+//! | search | whether the worker searches, from which worker it steals, how long it waits awake | `search.rs` |
 //! | seat | the tick that others watch, whether it has stepped aside | `seat.rs` |
 //! | jobs | the deque and the memory of jobs, when it is a job's turn | `jobs.rs` |
 //!
@@ -283,7 +283,7 @@ impl Worker {
         self.pin(task);
     }
 
-    /// Puts a task into the LIFO slot, and the one that was there into the ring (W3). Nobody is
+    /// Puts a task into the LIFO slot, and the one that was there into the ring (W3). No worker is
     /// woken for the slot alone.
     #[inline]
     fn put_in_slot(&self, task: Runnable) {

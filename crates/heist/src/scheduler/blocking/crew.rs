@@ -1,4 +1,4 @@
-//! What blocking threads do, whoever starts them and whatever they run.
+//! What blocking threads do, independent of how they are started and of what they run.
 
 use super::roster::{Call, Census, Core, Limits, Number, Roster, Sleeper, Summon, Taken};
 use heist_sync::model_has_failed;

@@ -1,6 +1,6 @@
 //! The accounting of blocking threads in every interleaving that loom can find.
 //!
-//! Loom reports a closure that nobody comes for as a deadlock: the model waits for it. A
+//! Loom reports a closure that no thread comes for as a deadlock: the model waits for it. A
 //! keep-alive of zero passes at once, any other never; see `heist_sync::Condvar`.
 
 use super::crew::{Crew, Host, NoThread, Work};
@@ -17,7 +17,7 @@ use std::time::Duration;
 const NEVER: Duration = Duration::MAX;
 const NEVER_FAILS: fn(usize) -> bool = |_| false;
 
-/// Counts down; whoever waits goes on at zero.
+/// Counts down; threads that wait go on at zero.
 struct Latch {
     left: Mutex<usize>,
     is_zero: Condvar,

@@ -87,7 +87,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Exact for who is behind a fence that the fence behind a push pairs with.
+    /// Exact for a caller behind a fence that the fence behind a push pairs with.
     pub(super) fn is_empty(&self) -> bool {
         let front = self.lock();
         if canary::BLOCKING_LOOK_UNLOCKED.sings() && front.items.is_empty() {

@@ -1,9 +1,9 @@
-//! The blocking threads, those of them that sleep, and those that come for what waits.
+//! The blocking threads: those that exist, that sleep, and that come for closures.
 //!
-//! The accounting is behind one lock, which is held for a few instructions and never while code of
-//! others runs. It is taken when threads come, sleep or end; a thread that goes from one closure to
-//! the next, and whoever spawns beside one that is coming, look at one word instead. The protocol,
-//! and why no closure is forgotten, is told in `README.md`.
+//! The accounting is behind one lock, which is held for a few instructions and never while foreign
+//! code runs. It is taken when threads come, sleep or end. A thread that goes from one closure to
+//! the next, or spawns one while another thread is coming, reads one word instead. `README.md`
+//! has the protocol, and says why no closure is forgotten.
 
 use super::queue::Queue;
 use crate::canary;
@@ -15,17 +15,17 @@ use std::time::Duration;
 /// Tells the threads of a runtime apart; never given out twice.
 pub(super) type Number = u64;
 
-/// What a thread is called for by name.
+/// A closure that one thread, named by its number, is called to run.
 pub(super) type Call = Box<dyn FnOnce() + Send>;
 
 pub(super) struct Roster<T> {
     /// What waits for a thread.
     queue: Queue<T>,
-    /// Whether somebody could be called for it. Written with the lock of the members, in `settle`;
-    /// who reads `true` asks again with the lock.
+    /// Whether a thread could be called for the queue. Written with the lock of the members, in
+    /// `settle`; a thread that reads `true` asks again with the lock.
     is_callable: AtomicBool,
     members: Mutex<Members>,
-    /// For who waits until the threads have ended.
+    /// Notified when a thread has ended during the shutdown.
     all_ended: Condvar,
     limits: Limits,
 }
@@ -38,11 +38,11 @@ pub(crate) struct Limits {
 }
 
 struct Members {
-    /// Threads that there are: from the decision to start one until it has ended.
+    /// The number of threads: each counts from the decision to start it until it has ended.
     threads: usize,
-    /// Threads that sleep and that nobody has woken; the last one is woken first, so that those
-    /// that are not needed sleep on and end. For a call it is the last on the caller's core, if
-    /// there is one.
+    /// Threads that sleep and were not woken. The last one is woken first, so that threads that are
+    /// not needed sleep on and end. For a call it is the last one on the caller's core, if there is
+    /// one.
     idle: Vec<Sleeper>,
     /// The one thread that was woken or started for what is in the queue and has not looked yet.
     coming: Option<Number>,
@@ -140,7 +140,7 @@ impl<T> Roster<T> {
         Ok(self.summon())
     }
 
-    /// The rule, for who has changed nothing but the queue.
+    /// The rule, for a thread that has changed nothing but the queue.
     fn summon(&self) -> Summon {
         // Relaxed: ordered after a push by the fence there.
         if !self.is_callable.load(Ordering::Relaxed) {
@@ -149,8 +149,8 @@ impl<T> Roster<T> {
         self.settle(&mut self.lock())
     }
 
-    /// The rule, and the last step of whoever has changed the members: if something waits and
-    /// nobody is coming, a sleeper comes, or a new thread.
+    /// The rule, and the last step of each change to the members: if closures wait and no thread is
+    /// coming, a sleeper comes, or a new thread.
     fn settle(&self, members: &mut Members) -> Summon {
         let is_callable = members.is_callable(&self.limits);
         if !self.announce(is_callable) || self.queue.is_empty() {
@@ -160,8 +160,8 @@ impl<T> Roster<T> {
         members.call_one()
     }
 
-    /// Whoever says that somebody can be called looks at the queue afterwards: a submitter that
-    /// was too early to see it relies on that.
+    /// A thread that announces that one can be called looks at the queue afterwards: a submitter
+    /// that was too early to see the announcement relies on that.
     fn announce(&self, is_callable: bool) -> bool {
         // Relaxed: `false` may be seen late, and `true` is followed by a fence.
         self.is_callable.store(is_callable, Ordering::Relaxed);
@@ -179,14 +179,14 @@ impl<T> Roster<T> {
         if members.is_closed {
             return Err(call);
         }
-        // Fewer can be called for the queue afterwards. A thread that reads that there are some
+        // Fewer threads can be called for the queue afterwards. A thread that still reads `true`
         // asks again.
         members.hand(call, core).or_else(|call| members.start_for(call, &self.limits))
     }
 
     /// The thread for a call could not be started. A sleeper takes it if there is one by now, else
-    /// it comes back, unless it is gone because the runtime is down. What waited for a thread while
-    /// this one counted gets another.
+    /// it comes back, unless it is gone because the runtime is down. Closures that waited while
+    /// this thread counted get another.
     pub(super) fn call_failed(
         &self,
         number: Number,
@@ -204,7 +204,7 @@ impl<T> Roster<T> {
         (handed, summon)
     }
 
-    /// The first look of a thread: at what it was started for, or what else there is.
+    /// The first look of a thread: for its call, or else at the queue.
     pub(super) fn arrive(&self, me: &Sleeper) -> (Option<Taken<T>>, Summon) {
         let mut members = self.lock();
         let taken = self.take(&mut members, me);
@@ -229,7 +229,7 @@ impl<T> Roster<T> {
             }
             members.idle.push(Sleeper { core: core(), ..me.clone() });
             if !canary::BLOCKING_SLEEP_UNSETTLED.sings() {
-                // Whoever is called is this thread: the last of the idle.
+                // The thread that this calls is this one: the last of the idle.
                 let _ = self.settle(&mut members);
             }
             members = self.sleep(members, me)?;
@@ -246,7 +246,7 @@ impl<T> Roster<T> {
         self.queue.pop().map(|(item, _)| Taken::Closure(item))
     }
 
-    /// The chain: whoever comes has the next thread called before it runs what it took.
+    /// The chain: a thread that has come calls the next one before it runs what it took.
     fn settle_taken(&self, members: &mut Members) -> Summon {
         if canary::BLOCKING_NO_CHAIN.sings() { Summon::Nobody } else { self.settle(members) }
     }
@@ -274,8 +274,8 @@ impl<T> Roster<T> {
         }
     }
 
-    /// The thread could not be started. If there is no other, nobody would ever look at the
-    /// queue: what is in it is the caller's to answer for.
+    /// The thread could not be started. If there is no other, no thread would ever look at the
+    /// queue: the caller gets what is in it.
     pub(super) fn not_started(&self) -> Result<Summon, VecDeque<T>> {
         let mut members = self.lock();
         members.threads -= 1;
@@ -286,7 +286,7 @@ impl<T> Roster<T> {
         }
         self.announce(true);
         if !self.queue.is_empty() {
-            // While the start was tried nobody else was called.
+            // While the start was tried no other thread was called.
             if let Some(wake) = members.wake() {
                 self.announce(false);
                 return Ok(wake);
@@ -298,8 +298,8 @@ impl<T> Roster<T> {
         Ok(Summon::Nobody)
     }
 
-    /// A thread has ended, as far as it can tell. What came since it last looked, while it still
-    /// counted, gets another one.
+    /// A thread is about to end. Closures that came since it last looked, while it still counted,
+    /// get another.
     pub(super) fn ended(&self) -> Summon {
         let mut members = self.lock();
         members.threads -= 1;
@@ -359,12 +359,12 @@ impl<T> Roster<T> {
 }
 
 impl Members {
-    /// Whether nobody is coming for the queue, and somebody could.
+    /// Whether no thread is coming for the queue, and one could.
     fn is_callable(&self, limits: &Limits) -> bool {
         self.coming.is_none() && (!self.idle.is_empty() || self.threads < limits.threads)
     }
 
-    /// If somebody [could come](Self::is_callable): has the last of the idle come, or a new thread.
+    /// If a thread [could come](Self::is_callable): has the last of the idle come, or a new one.
     fn call_one(&mut self) -> Summon {
         self.wake().unwrap_or_else(|| {
             let number = self.add_thread();

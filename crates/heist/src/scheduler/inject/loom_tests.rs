@@ -1,4 +1,4 @@
-//! The shared queue in every interleaving that loom can find (Q1, Q8), and with the idle protocol
+//! The inject queue in every interleaving that loom can find (Q1, Q8), and with the idle protocol
 //! around it (I1).
 
 use super::Inject;
@@ -110,7 +110,7 @@ fn loom_q8_a_batch_is_taken_in_one_go() {
 }
 
 /// The queue is closed while one thread pushes and another takes. Each task ends once: what comes
-/// back is cancelled by the one who pushed it.
+/// back is cancelled by its producer.
 fn close_beside_push_and_pop() {
     let (inject, log) = queue(1);
     push(inject, log.task(0));

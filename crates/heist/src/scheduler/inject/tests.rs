@@ -1,4 +1,4 @@
-//! The shared queue, one thread at a time (Q8).
+//! The inject queue, one thread at a time (Q8).
 
 use super::{Closed, Inject};
 use crate::env::Rng;

@@ -9,7 +9,7 @@ use slab::Slab;
 
 pub(in crate::scheduler) struct PinnedInbox<S: Schedule> {
     /// Whether there may be something in the worker's own queue or in the inbox; if not, both are
-    /// empty. Set by whoever puts something there, cleared by the worker with the inbox locked.
+    /// empty. Set by a thread that puts a task there, cleared by the worker with the inbox locked.
     has_tasks: AtomicBool,
     inbox: Mutex<Inbox<S>>,
     /// Something has come to the inbox of a worker that is ending.

@@ -13,7 +13,8 @@ struct Scene {
     taken: [AtomicUsize; 2],
 }
 
-// SAFETY: (T1) that a message is read only by whoever has the task is what the model checks.
+// SAFETY: (T1) that a message is read only by the thread that has the task is what the model
+// checks.
 unsafe impl Sync for Scene {}
 // SAFETY: (type) nothing here is tied to a thread.
 unsafe impl Send for Scene {}
@@ -28,7 +29,7 @@ impl Scene {
     }
 
     fn put(&self, number: usize) {
-        // SAFETY: (T1) nobody else has the task yet.
+        // SAFETY: (T1) no other thread has the task yet.
         self.messages[number].with_mut(|text| unsafe { *text = 7 });
         let task = NonNull::new((number + 1) as *mut ()).unwrap();
         self.count(self.slot.put(task));
@@ -37,7 +38,7 @@ impl Scene {
     fn count(&self, task: Option<NonNull<()>>) {
         let Some(task) = task else { return };
         let number = task.as_ptr() as usize - 1;
-        // SAFETY: (T1) whoever took the task has it alone.
+        // SAFETY: (T1) the thread that took the task has it alone.
         assert_eq!(self.messages[number].with(|text| unsafe { *text }), 7);
         self.taken[number].fetch_add(1, Ordering::Relaxed);
     }

@@ -20,7 +20,7 @@ pub(in crate::scheduler) struct Jobs {
     /// Memory for the jobs of scopes.
     arena: Arena,
     count_cache: CountCache,
-    /// Number of pushes for which the bell has rung though nobody was free.
+    /// Number of pushes for which the bell has rung though no worker was free.
     false_alarms: Cell<u32>,
     /// Number of ticks until it is a job's turn.
     until_turn: Cell<u32>,
@@ -106,7 +106,7 @@ impl Worker {
         }
         let silence = || {
             self.with_deque(|deque| {
-                // Forgetting a nudge costs nobody a kernel call.
+                // Forgetting a nudge costs no kernel call.
                 let pays = !deque.rings() || self.does_silence_pay();
                 if pays {
                     deque.silence();
@@ -118,7 +118,7 @@ impl Worker {
         self.me.scheduler.idle.is_anybody_free_for_bell(silence, ring)
     }
 
-    /// The bell has rung for nobody. Returns whether it is to be silenced.
+    /// The bell has rung while no worker was free. Returns whether it is to be silenced.
     fn does_silence_pay(&self) -> bool {
         let alarms = self.jobs.false_alarms.get();
         let pays = self.me.scheduler.idle.is_sleep_dear() || alarms >= FALSE_ALARMS;
@@ -322,7 +322,7 @@ impl Worker {
 
 /// For a worker that ends.
 impl Worker {
-    /// The runtime shuts down. What is left is refused or, if somebody waits for it, run (J2).
+    /// The runtime shuts down. What is left is refused or, if a thread waits for it, run (J2).
     pub(in crate::scheduler) fn finish_jobs(&self) {
         self.me.remote().direct_jobs.close().into_iter().for_each(Job::refuse);
         self.finish(|| {

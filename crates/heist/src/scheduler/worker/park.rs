@@ -65,7 +65,7 @@ impl Worker {
         if else_to_do() || me.remote().has_own() {
             return None;
         }
-        // Nobody is woken for what is in the slot, so it must be empty while its owner sleeps.
+        // No worker is woken for what is in the slot, so it must be empty while its owner sleeps.
         let had_task = self.queues.empty_slot(me);
         if had_task {
             return None;
@@ -90,7 +90,7 @@ impl Worker {
         self.search.counted();
     }
 
-    /// Nobody has woken it: its reactor has something.
+    /// It was not woken: its reactor has something.
     fn get_up(&self, parking: Parking) {
         self.me.seat().begin_to_get_up();
         self.end_parking(&parking, true);
@@ -135,15 +135,15 @@ impl Worker {
         if has_woken { self.queues.next_own(&self.me) } else { None }
     }
 
-    /// Polls its reactor. Returns whether that has woken anybody.
+    /// Polls its reactor. Returns whether that has woken a worker.
     pub(super) fn turn_reactor(&self) -> bool {
         self.me.reactor().is_some_and(|reactor| reactor.turn(self.call_later()))
     }
 
-    /// Polls a reactor that nobody has polled for a while: its worker may be in a long poll, or may
+    /// Polls a reactor that was not polled for a while: its worker may be in a long poll, or may
     /// have no core to run on (L3): a machine with much to do may let a worker wait for some
     /// milliseconds, with all its sockets. One only: there may be many in which workers sleep well.
-    /// Returns whether that has woken anybody.
+    /// Returns whether that has woken a worker.
     fn turn_a_stale_reactor(&self) -> bool {
         let Some(reactors) = &self.me.scheduler.config.reactors else { return false };
         let mine = self.me.seat_index();

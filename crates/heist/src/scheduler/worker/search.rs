@@ -1,4 +1,5 @@
-//! Stealing: whether a worker searches, whom it looks at (W6, F1), and when it leaves others alone.
+//! Stealing: whether a worker searches, at which others it looks (W6, F1), and when it leaves them
+//! alone.
 //! A search takes no lock (I6).
 
 mod thefts;
@@ -61,7 +62,7 @@ impl Search {
         self.is_on.take()
     }
 
-    /// Whom it looks at depends on this from now on.
+    /// The workers that it looks at depend on this from now on.
     #[cfg(all(test, not(loom)))]
     pub(super) fn reseed(&self, seed: u64) {
         self.victims.replace(Victims::new(seed));
@@ -114,9 +115,9 @@ impl Worker {
         victims.any_with_jobs(me.index, &me.scheduler)
     }
 
-    /// A searcher that has found nothing waits awake before it sleeps: what comes now costs nobody
-    /// a wake-up. Returns whether something has come. On a borrowed seat it would wait on a core
-    /// that others use.
+    /// A searcher that has found nothing waits awake before it sleeps: what comes now costs no
+    /// thread a wake-up. Returns whether something has come. On a borrowed seat it would wait on a
+    /// core that others use.
     pub(in crate::scheduler) fn finds_while_waiting(&self) -> bool {
         let has_others = self.me.scheduler.remotes.count() > 1;
         if !self.search.is_on() || !has_others || !self.takes_jobs() {
@@ -132,7 +133,7 @@ impl Worker {
     }
 }
 
-/// Whom a worker looks at.
+/// The workers that a worker looks at.
 struct Victims {
     rng: Rng,
     /// The tick of each worker after the first round.

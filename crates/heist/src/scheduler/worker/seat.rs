@@ -143,7 +143,7 @@ impl Worker {
                 if self.is_spare() {
                     self.me.record_left();
                 }
-                // Sysmon may have somebody to tell that this one is back.
+                // Sysmon may have to report that this one is back.
                 self.me.scheduler.alarm.seat_woken();
                 Err(Step::Unseated)
             }
@@ -188,11 +188,11 @@ impl Worker {
         self.queues.rested(now);
     }
 
-    /// Sits down where it sat before, if nobody does.
+    /// Sits down where it sat before, if the seat is vacant.
     pub(super) fn sit_again(&self) -> Back {
         let (me, shared) = (&self.me, &self.me.scheduler);
-        // A thief was at the slot when the seat was lost, perhaps, and nobody else could take the
-        // task then.
+        // A thief was at the slot when the seat was lost, perhaps, and no other thread could take
+        // the task then.
         self.queues.empty_slot(me);
         let back = me.seat().come_back(me.number());
         if matches!(back, Back::Asleep | Back::Busy) {

@@ -35,7 +35,7 @@ fn two_producers(inboxes: usize) {
     }
 }
 
-/// Of two items one is taken: whoever looks meanwhile sees that there is another, wherever it is.
+/// Of two items one is taken: a look meanwhile sees that there is another, wherever it is.
 fn on_the_move() {
     let queue = queue(1);
     queue.push(0, 1).unwrap();
