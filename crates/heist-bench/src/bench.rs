@@ -27,6 +27,12 @@ pub enum Runtime {
     Sequential,
     /// Heist once more: how far from 1 the ratio of equals is.
     HeistAgain,
+    /// Heist with one worker, however many the others have.
+    HeistOne,
+    /// Heist without worker threads.
+    HeistAlone,
+    /// Tokio without worker threads.
+    TokioAlone,
     /// Heist that watches no worker for stalls: what is lost against it, the watching costs.
     HeistUnwatched,
     /// Heist that records what its workers do: what it loses, the recording costs.
@@ -46,7 +52,9 @@ impl Runtime {
     /// what cargo does not bring along.
     pub fn is_on_demand(self) -> bool {
         let others = [Runtime::HeistAgain, Runtime::HeistUnwatched, Runtime::HeistTraced];
+        let small = [Runtime::HeistOne, Runtime::HeistAlone, Runtime::TokioAlone];
         others.contains(&self)
+            || small.contains(&self)
             || matches!(self, Runtime::Tbb | Runtime::Go | Runtime::Java | Runtime::Bare)
     }
 
@@ -64,6 +72,9 @@ impl Runtime {
             Runtime::TokioRayon => "tokio-rayon",
             Runtime::Sequential => "sequential",
             Runtime::HeistAgain => "heist-again",
+            Runtime::HeistOne => "heist-one",
+            Runtime::HeistAlone => "heist-alone",
+            Runtime::TokioAlone => "tokio-alone",
             Runtime::HeistUnwatched => "heist-unwatched",
             Runtime::HeistTraced => "heist-traced",
             Runtime::Tbb => "tbb",

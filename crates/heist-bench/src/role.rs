@@ -102,6 +102,7 @@ mod tests {
             service: Service::Http,
             load: Load {
                 address: ([127, 0, 0, 1], 80).into(),
+                server: 4321,
                 connections: 5,
                 warm_up: Duration::from_millis(7),
                 time: Duration::from_secs(1),

@@ -74,9 +74,9 @@ fn list_shows_each_bench_with_its_runtimes() {
         (&["stall", "stall_p99", "stall_burn", "stall_burn_p99"][..], "[heist, tokio, smol]"),
         (&["stall_echo", "stall_echo_p99", "stall_echo_all"], "[heist, tokio, smol]"),
         (&["timeout_ready", "timeout_pending", "sleep_churn"], "[heist, tokio, smol]"),
-        (&["timer_fire", "timer_fire_p99", "timer_fire_max"], "[heist, tokio, smol]"),
-        (&["echo_tcp_1x64", "echo_tcp_64x16k_p50", "echo_tcp_1000x64_p99"], "[heist, tokio, smol]"),
+        (&["timer_fire", "timer_fire_max", "echo_tcp_1000x64_p99"], "[heist, tokio, smol]"),
         (&["http_hello", "http_hello_p99", "accept_storm", "conn_bytes"], "[heist, tokio, smol]"),
+        (&["echo_compute_cpu", "echo_fan_out_csw", "accept_slow"], "[heist, tokio, smol]"),
         (&["spawn_blocking", "spawn_blocking_many"], "[heist, tokio]"),
         (&["block_in_place", "block_in_place_polls"], "[heist, tokio]"),
         (&["block_on", "block_on_spawn"], "[heist, tokio, smol, nio]"),
@@ -167,6 +167,9 @@ fn runtimes_run_with_any_number_of_workers() {
         ("echo_tcp_64x64", "1"),
         ("http_hello", "5"),
         ("accept_storm", "1"),
+        ("echo_compute", "1"),
+        ("echo_fan_out", "1"),
+        ("accept_slow", "5"),
         ("fork_join_fib", "1"),
         ("scope_tree", "1"),
         ("scope_tree", "5"),
@@ -211,6 +214,23 @@ fn heist_runs_beside_itself_if_asked_to() {
     let rows = rows(&path);
     let runtimes: Vec<_> = rows.iter().map(|row| row["runtime"].as_str().expect("text")).collect();
     assert_eq!(runtimes, ["heist", "heist-unwatched"]);
+}
+
+/// A server costs something, also one without worker threads.
+#[test]
+fn servers_run_with_fewer_workers_if_asked_to() {
+    let path = scratch("fewer.json");
+    let peers = ["heist-one", "heist-alone", "tokio-alone", "bare"];
+    let args = ["--quick", "--peers", &peers.join(","), "--json", path.to_str().expect("UTF-8")];
+    let output = heist_bench(&[&["echo_tcp_64x64"], &args[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    for runtime in ["heist"].into_iter().chain(peers) {
+        let is_cpu =
+            |row: &&Value| row["runtime"] == runtime && row["bench"] == "echo_tcp_64x64_cpu";
+        let rows = rows(&path);
+        let row = rows.iter().find(is_cpu).expect("a row of each side");
+        assert!(row["median"].as_f64().expect("a number") > 0.0, "{row}");
+    }
 }
 
 /// A peer in another language is a side like any other where its tools are; where they are not,

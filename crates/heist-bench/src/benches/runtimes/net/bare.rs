@@ -130,7 +130,8 @@ mod tests {
             servers.into_iter().flat_map(|one| [(one, 1), (one, 20)])
         {
             let (address, time) = ((Ipv4Addr::LOCALHOST, port).into(), Duration::from_millis(10));
-            let load = Load { address, connections, warm_up: Duration::ZERO, time };
+            let server = std::process::id();
+            let load = Load { address, server, connections, warm_up: Duration::ZERO, time };
             assert!(load.run_here(service).unwrap().per_second > 0.0);
         }
     }

@@ -17,8 +17,9 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 
 use super::client::{Client, Waits};
-use super::service::Service;
+use super::service::{self, Service};
 use super::talk::{Echo, Http, Once, Talk};
+use super::usage::Usage;
 use crate::bench::{Fault, Sample};
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::run::{output_within, said};
@@ -29,6 +30,8 @@ use heist_testing::stats;
 #[group(skip)]
 pub struct Load {
     pub address: SocketAddr,
+    /// The server's process.
+    pub server: u32,
     pub connections: usize,
     /// Before anything counts; longer if it takes a connection longer to get its first reply.
     #[arg(value_parser = milliseconds)]
@@ -44,10 +47,10 @@ fn milliseconds(text: &str) -> Result<Duration, ParseIntError> {
 
 impl Load {
     /// The arguments for a process with this load.
-    pub fn to_args(self) -> [String; 4] {
-        let Load { address, connections, warm_up, time } = self;
+    pub fn to_args(self) -> [String; 5] {
+        let Load { address, server, connections, warm_up, time } = self;
         let [warm_up, time] = [warm_up, time].map(|time| time.as_millis().to_string());
-        [address.to_string(), connections.to_string(), warm_up, time]
+        [address.to_string(), server.to_string(), connections.to_string(), warm_up, time]
     }
 
     /// Runs the load in a process of its own.
@@ -62,7 +65,10 @@ impl Load {
     pub fn run_here(self, service: Service) -> io::Result<Report> {
         match service {
             Service::Echo(size) => run(self, |number| Echo::new(size, number)),
-            Service::Once => run(self, Once::new),
+            Service::Compute | Service::FanOut => {
+                run(self, |number| Echo::new(service::SMALL, number))
+            }
+            Service::Once | Service::OnceSlowly => run(self, Once::new),
             Service::Http => run(self, |_| Http::default()),
         }
     }
@@ -79,27 +85,39 @@ pub struct Report {
     /// Percentiles of the time until a reply, in microseconds.
     pub p50: f64,
     pub p99: f64,
+    /// CPU time that the server used for one reply, in microseconds.
+    pub cpu: f64,
+    /// How often its threads went to sleep for one reply.
+    pub switches: f64,
 }
 
 impl Report {
-    /// Makes a report of at least one reply.
-    fn of(mut latencies: Vec<Duration>, elapsed: Duration) -> Self {
+    /// Makes a report of at least one reply, for which the server used `used`.
+    fn of(mut latencies: Vec<Duration>, elapsed: Duration, used: Usage) -> Self {
         latencies.sort_unstable();
         let sorted: Vec<f64> = latencies.iter().map(|it| it.as_secs_f64() * 1e6).collect();
         let [p50, p99] = [50.0, 99.0].map(|percent| stats::percentile(&sorted, percent));
-        Report { per_second: sorted.len() as f64 / elapsed.as_secs_f64(), p50, p99 }
+        let per_second = sorted.len() as f64 / elapsed.as_secs_f64();
+        Report { p50, p99, ..Report::of_usage(used, sorted.len() as f64, per_second) }
+    }
+
+    /// What `replies` have cost the server.
+    pub fn of_usage(used: Usage, replies: f64, per_second: f64) -> Self {
+        let cpu = used.cpu.as_secs_f64() * 1e6 / replies;
+        Report { per_second, p50: 0.0, p99: 0.0, cpu, switches: used.switches as f64 / replies }
     }
 
     pub fn sample(self) -> Sample {
-        Sample::Values(vec![self.per_second, self.p50, self.p99])
+        let Report { per_second, p50, p99, cpu, switches } = self;
+        Sample::Values(vec![per_second, p50, p99, cpu, switches])
     }
 }
 
 /// What a process says in the end.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { per_second, p50, p99 } = self;
-        write!(f, "{per_second} {p50} {p99}")
+        let Report { per_second, p50, p99, cpu, switches } = self;
+        write!(f, "{per_second} {p50} {p99} {cpu} {switches}")
     }
 }
 
@@ -113,8 +131,14 @@ impl FromStr for Report {
         let numbers: Option<Vec<f64>> =
             line.split_whitespace().map(|number| number.parse().ok()).collect();
         match numbers.as_deref() {
-            Some(&[per_second, p50, p99]) if per_second > 0.0 && 0.0 <= p50 && p50 <= p99 => {
-                Ok(Report { per_second, p50, p99 })
+            Some(&[per_second, p50, p99, cpu, switches])
+                if per_second > 0.0
+                    && 0.0 <= p50
+                    && p50 <= p99
+                    && cpu >= 0.0
+                    && switches >= 0.0 =>
+            {
+                Ok(Report { per_second, p50, p99, cpu, switches })
             }
             _ => Err(NoReport),
         }
@@ -128,14 +152,16 @@ fn run<T: Talk>(load: Load, talk: impl Fn(u64) -> T) -> io::Result<Report> {
         crowd.ask(|_| ())?;
     }
     let mut latencies = Vec::new();
+    let used_before = Usage::of(load.server)?;
     let start = Instant::now();
     // On a machine with other work, the server may not get a core for the whole time.
     while latencies.is_empty() || start.elapsed() < load.time {
         crowd.ask(|latency| latencies.push(latency))?;
     }
     let elapsed = start.elapsed();
+    let used = Usage::of(load.server)?.since(used_before);
     crowd.finish()?;
-    Ok(Report::of(latencies, elapsed))
+    Ok(Report::of(latencies, elapsed, used))
 }
 
 /// The clients, and what tells which of them can go on.
@@ -276,7 +302,8 @@ mod tests {
         });
         // It lasts until the first reply, whatever that is.
         let (warm_up, time) = (Duration::ZERO, Duration::ZERO);
-        Load { address, connections, warm_up, time }.run_here(service)
+        let server = std::process::id();
+        Load { address, server, connections, warm_up, time }.run_here(service)
     }
 
     #[test]
@@ -310,16 +337,21 @@ mod tests {
     #[test]
     fn rates_and_percentiles_are_of_all_replies() {
         let latencies = (0..=100).rev().map(Duration::from_micros).collect();
-        let report = Report::of(latencies, Duration::from_millis(500));
-        let rounded = [report.per_second, report.p50, report.p99].map(f64::round);
-        assert_eq!(rounded, [202.0, 50.0, 99.0]);
+        let used = Usage { cpu: Duration::from_micros(303), switches: 202 };
+        let report = Report::of(latencies, Duration::from_millis(500), used);
+        let Report { per_second, p50, p99, cpu, switches } = report;
+        assert_eq!([per_second, p50, p99].map(f64::round), [202.0, 50.0, 99.0]);
+        assert_eq!([cpu, switches].map(f64::round), [3.0, 2.0]);
     }
 
     #[test]
     fn a_report_is_read_as_it_is_written() {
-        let report = Report { per_second: 12_345.678, p50: 0.5, p99: 1234.5 };
+        let (per_second, p50, p99) = (12_345.678, 0.5, 1234.5);
+        let report = Report { per_second, p50, p99, cpu: 7.25, switches: 0.0 };
         assert_eq!(report.to_string().parse(), Ok(report));
-        for line in ["", "1 2", "0 1 2", "1 3 2", "1 2 3 4", "1 2 x", "NaN 1 2"] {
+        for line in
+            ["", "1 2 3 4", "0 1 2 3 4", "1 3 2 3 4", "1 2 3 4 5 6", "1 2 3 -1 0", "1 2 3 4 x"]
+        {
             assert_eq!(line.parse::<Report>(), Err(NoReport), "{line}");
         }
     }

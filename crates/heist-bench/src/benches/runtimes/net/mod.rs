@@ -8,6 +8,7 @@
 //! - `server`: their processes
 //! - `bare`: an echo server without a runtime
 //! - `talk`, `client`, `load`, `wrk`: the load
+//! - `usage`: what a server uses
 //! - `connections`: what a connection costs that does nothing
 
 mod bare;
@@ -18,6 +19,7 @@ pub mod load;
 pub mod server;
 pub mod service;
 mod talk;
+mod usage;
 mod wrk;
 
 use std::time::Duration;
@@ -26,7 +28,7 @@ use crate::bench::{Bench, Pace, Row, Runtime, Setup};
 use crate::unit::Unit;
 use load::{Load, Report};
 use server::{Host, Server};
-use service::Service;
+use service::{SMALL, Service};
 
 /// Guessed: connections, caches and branch predictors have settled.
 const WARM_UP: Duration = Duration::from_millis(100);
@@ -40,7 +42,12 @@ const FEW_CONNECTIONS: usize = 10;
 const RUNTIMES: [Runtime; 5] =
     [Runtime::Heist, Runtime::Tokio, Runtime::Smol, Runtime::HeistUnwatched, Runtime::Go];
 
-/// The rows of a bench under load: how many of something a second, and how long one takes.
+/// Those that serve under load.
+const SERVERS: [Runtime; 4] =
+    [Runtime::HeistOne, Runtime::HeistAlone, Runtime::TokioAlone, Runtime::Bare];
+
+/// The rows of a bench under load: how many of something a second, how long one takes, and what it
+/// costs the server.
 macro_rules! rows {
     ($name:literal, $about:literal, $rate:expr) => {
         [
@@ -55,6 +62,16 @@ macro_rules! rows {
                 about: concat!("as ", $name, "; p99 of how long one takes"),
                 unit: Unit::Us,
             },
+            Row {
+                name: concat!($name, "_cpu"),
+                about: concat!("as ", $name, "; the server's CPU time for one"),
+                unit: Unit::Us,
+            },
+            Row {
+                name: concat!($name, "_csw"),
+                about: concat!("as ", $name, "; how often a thread of the server sleeps for one"),
+                unit: Unit::Switches,
+            },
         ]
     };
 }
@@ -62,7 +79,6 @@ macro_rules! rows {
 pub fn benches() -> Vec<Bench> {
     const REQUESTS: Unit = Unit::Rate("req/s");
     const CONNECTIONS: Unit = Unit::Rate("conn/s");
-    const SMALL: usize = 64;
     const LARGE: usize = 16 * 1024;
     let echo = |rows, connections, size| under_load(rows, connections, Service::Echo(size));
     vec![
@@ -77,6 +93,20 @@ pub fn benches() -> Vec<Bench> {
             LARGE,
         ),
         under_load(
+            rows!(
+                "echo_compute",
+                "64 connections, echoes of 64 B after 20 us of CPU time",
+                REQUESTS
+            ),
+            64,
+            Service::Compute,
+        ),
+        under_load(
+            rows!("echo_fan_out", "64 connections, echoes of 64 B after 4 tasks of 5 us", REQUESTS),
+            64,
+            Service::FanOut,
+        ),
+        under_load(
             rows!("http_hello", "64 connections to hyper, HTTP/1.1, kept alive", REQUESTS),
             64,
             Service::Http,
@@ -86,16 +116,21 @@ pub fn benches() -> Vec<Bench> {
             64,
             Service::Once,
         ),
+        under_load(
+            rows!("accept_slow", "as accept_storm, after 200 us of CPU time each", CONNECTIONS),
+            64,
+            Service::OnceSlowly,
+        ),
         connections::bench(),
     ]
 }
 
-fn under_load(rows: [Row; 3], connections: usize, service: Service) -> Bench {
+fn under_load(rows: [Row; 5], connections: usize, service: Service) -> Bench {
     let [first, further @ ..] = rows;
     let mut bench = Bench::new(first.name, first.about, first.unit, Pace::Once);
     bench.rows.extend(further);
-    let bare = (service != Service::Http).then_some(Runtime::Bare);
-    for runtime in RUNTIMES.into_iter().chain(bare) {
+    let runtimes = RUNTIMES.into_iter().chain(SERVERS);
+    for runtime in runtimes.filter(|runtime| service.is_served_by(*runtime)) {
         bench = bench.side(runtime, move |setup| {
             let host = Host::of(runtime)?;
             let server = host.start(setup.workers, service)?;
@@ -116,6 +151,7 @@ fn load_of(setup: &Setup, server: &Server, connections: usize) -> Load {
     let scaled = |time: Duration| Duration::from_millis(setup.scaled(time.as_millis() as u64));
     Load {
         address: server.address,
+        server: server.process(),
         connections: if setup.quick { connections.min(FEW_CONNECTIONS) } else { connections },
         warm_up: scaled(WARM_UP),
         time: scaled(TIME),

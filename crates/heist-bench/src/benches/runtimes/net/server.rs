@@ -7,7 +7,7 @@ use std::process::Command;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::super::go;
-use super::super::sides::{Heist, HeistUnwatched, SmolWithReactor, Tokio};
+use super::super::sides::{Heist, HeistAlone, HeistUnwatched, SmolWithReactor, Tokio, TokioAlone};
 use super::bare;
 use super::service::{Serves, Service, serve};
 use crate::bench::{Fault, Runtime};
@@ -60,6 +60,11 @@ impl Server {
         Ok(Server { address: (Ipv4Addr::LOCALHOST, port).into(), process })
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     /// What it has in memory, in bytes.
     pub fn resident(&self) -> io::Result<u64> {
         // The count in `status` is off by up to 64 pages a core.
@@ -99,10 +104,13 @@ pub fn be_server(runtime: Runtime, workers: usize, service: Service) -> io::Resu
         Runtime::HeistUnwatched => serve_until_told::<HeistUnwatched>(workers, service),
         Runtime::Tokio => serve_until_told::<Tokio>(workers, service),
         Runtime::Smol => serve_until_told::<SmolWithReactor>(workers, service),
+        Runtime::HeistOne => serve_until_told::<Heist>(1, service),
+        Runtime::HeistAlone => serve_alone::<HeistAlone>(service),
+        Runtime::TokioAlone => serve_alone::<TokioAlone>(service),
         Runtime::Bare => match service {
             Service::Echo(size) => until_told(bare::start_echo(workers, size)?),
             Service::Once => until_told(bare::start_once(workers)?),
-            Service::Http => Err(does_not_serve(runtime)),
+            _ => Err(does_not_serve(runtime)),
         },
         other => Err(does_not_serve(other)),
     }
@@ -121,6 +129,17 @@ fn serve_until_told<R: Serves>(workers: usize, service: Service) -> io::Result<(
         std::process::exit(1);
     }));
     until_told(address.port())
+}
+
+/// A runtime without worker threads serves on this one, and another waits for the end.
+fn serve_alone<R: Serves>(service: Service) -> io::Result<()> {
+    let (listener, address) = listen()?;
+    std::thread::spawn(move || {
+        let end = until_told(address.port());
+        std::process::exit(if end.is_ok() { 0 } else { 1 });
+    });
+    let Err(error) = R::start(1)?.block_on(serve::<R>(listener, service));
+    Err(error)
 }
 
 fn until_told(port: u16) -> io::Result<()> {

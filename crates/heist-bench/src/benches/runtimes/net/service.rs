@@ -5,21 +5,54 @@ use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::str::FromStr;
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::super::AsyncRuntime;
 use super::http;
+use crate::bench::Runtime;
 
 /// What a server does with its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// Sends back what comes, through a buffer of that many bytes.
     Echo(usize),
+    /// The same with small messages, after [`COMPUTES`] of CPU time for each.
+    Compute,
+    /// The same with small messages, after [`TASKS`] for each, which share that time.
+    FanOut,
     /// Sends back one byte and closes the connection.
     Once,
+    /// The same, after [`SLOWLY`] of CPU time.
+    OnceSlowly,
     /// Answers each request with a greeting.
     Http,
+}
+
+/// The size of small messages, in bytes.
+pub const SMALL: usize = 64;
+
+const COMPUTES: Duration = Duration::from_micros(20);
+
+const SLOWLY: Duration = Duration::from_micros(200);
+
+/// The number of tasks into which a request fans out.
+const TASKS: u32 = 4;
+
+impl Service {
+    /// Whether servers of this runtime have it.
+    pub fn is_served_by(self, runtime: Runtime) -> bool {
+        match (self, runtime) {
+            (Service::Echo(_) | Service::Once, _) => true,
+            (Service::Http, Runtime::Bare) => false,
+            (Service::Http, _) => true,
+            (Service::Compute | Service::FanOut | Service::OnceSlowly, _) => {
+                !matches!(runtime, Runtime::Bare | Runtime::Go)
+            }
+        }
+    }
 }
 
 /// Formats the service as the command line of a server names it.
@@ -27,7 +60,10 @@ impl fmt::Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Service::Echo(size) => write!(f, "echo:{size}"),
+            Service::Compute => f.write_str("compute"),
+            Service::FanOut => f.write_str("fan-out"),
             Service::Once => f.write_str("once"),
+            Service::OnceSlowly => f.write_str("once-slowly"),
             Service::Http => f.write_str("http"),
         }
     }
@@ -39,10 +75,13 @@ impl FromStr for Service {
     fn from_str(text: &str) -> Result<Self, String> {
         let size = text.strip_prefix("echo:").and_then(|size| size.parse().ok());
         match (text, size) {
+            ("compute", _) => Ok(Service::Compute),
+            ("fan-out", _) => Ok(Service::FanOut),
             ("once", _) => Ok(Service::Once),
+            ("once-slowly", _) => Ok(Service::OnceSlowly),
             ("http", _) => Ok(Service::Http),
             (_, Some(size)) if size > 0 => Ok(Service::Echo(size)),
-            _ => Err(format!("echo:SIZE, once or http, not {text}")),
+            _ => Err(format!("echo:SIZE, compute, fan-out, once, once-slowly or http, not {text}")),
         }
     }
 }
@@ -68,7 +107,10 @@ pub async fn serve<R: Serves>(listener: TcpListener, service: Service) -> io::Re
         R::set_nodelay(&stream)?;
         match service {
             Service::Echo(size) => R::detach(R::spawn(echo(stream, size))),
-            Service::Once => R::detach(R::spawn(once(stream))),
+            Service::Compute => R::detach(R::spawn(answer(stream, || async { burn(COMPUTES) }))),
+            Service::FanOut => R::detach(R::spawn(answer(stream, fan_out::<R>))),
+            Service::Once => R::detach(R::spawn(once(stream, Duration::ZERO))),
+            Service::OnceSlowly => R::detach(R::spawn(once(stream, SLOWLY))),
             Service::Http => R::detach(R::spawn(http::hello(stream))),
         }
     }
@@ -84,8 +126,43 @@ pub async fn echo(mut stream: impl AsyncRead + AsyncWrite + Unpin, size: usize) 
     }
 }
 
-async fn once(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+/// Sends back what comes, after `work` for each message.
+async fn answer<W>(mut stream: impl AsyncRead + AsyncWrite + Unpin, work: impl Fn() -> W)
+where
+    W: Future<Output = ()>,
+{
+    let mut buffer = [0; SMALL];
+    while stream.read_exact(&mut buffer).await.is_ok() {
+        work().await;
+        if stream.write_all(&buffer).await.is_err() {
+            break;
+        }
+    }
+}
+
+async fn fan_out<R: Serves>() {
+    let tasks = [(); TASKS as usize].map(|()| R::spawn(async { burn(COMPUTES / TASKS) }));
+    for task in tasks {
+        R::join(task).await;
+    }
+}
+
+/// Uses this much CPU time: on a machine with more threads than cores, a clock on the wall would
+/// count time in which others run.
+fn burn(time: Duration) {
+    let used = || {
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+    };
+    let start = used();
+    while used() - start < time {}
+}
+
+async fn once(mut stream: impl AsyncRead + AsyncWrite + Unpin, work: Duration) {
     if let Ok(byte) = stream.read_u8().await {
+        if !work.is_zero() {
+            burn(work);
+        }
         // The client finds out if it did not come.
         let _ = stream.write_u8(byte).await;
     }
@@ -97,19 +174,29 @@ mod tests {
     use super::super::load::Load;
     use super::super::server::listen;
     use super::*;
-    use std::time::Duration;
 
     /// The load finds replies that are missing or wrong.
     fn serves_all<R: Serves>() {
         let runtime = R::start(2).unwrap();
-        for service in [Service::Echo(64), Service::Echo(16 * 1024), Service::Once, Service::Http] {
+        let services = [
+            Service::Echo(64),
+            Service::Echo(16 * 1024),
+            Service::Compute,
+            Service::FanOut,
+            Service::Once,
+            Service::OnceSlowly,
+            Service::Http,
+        ];
+        for service in services {
             let (listener, address) = listen().unwrap();
             R::detach(R::spawn_from_outside(&runtime.handle(), serve::<R>(listener, service)));
             for connections in [1, 20] {
                 let time = Duration::from_millis(10);
-                let load = Load { address, connections, warm_up: Duration::ZERO, time };
+                let server = std::process::id();
+                let load = Load { address, server, connections, warm_up: Duration::ZERO, time };
                 let report = load.run_here(service).unwrap();
                 assert!(report.per_second > 0.0 && report.p50 <= report.p99, "{report:?}");
+                assert!(report.cpu > 0.0, "{report:?}");
             }
         }
     }
@@ -132,7 +219,8 @@ mod tests {
 
     #[test]
     fn a_service_is_read_as_it_is_written() {
-        for service in [Service::Echo(64), Service::Once, Service::Http] {
+        let small = [Service::Compute, Service::FanOut, Service::OnceSlowly];
+        for service in small.into_iter().chain([Service::Echo(64), Service::Once, Service::Http]) {
             assert_eq!(service.to_string().parse(), Ok(service));
         }
         for text in ["", "echo", "echo:", "echo:0", "echo:x", "Once"] {

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
 use super::load::{Load, Report};
+use super::usage::Usage;
 use crate::bench::Fault;
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::run::{output_within, said};
@@ -26,23 +27,25 @@ pub fn run(program: &str, load: Load) -> Result<Report, Fault> {
         .arg(format!("-c{}", load.connections))
         .arg(format!("-d{seconds}s"))
         .arg(format!("http://{}/", load.address));
+    let usage = || Usage::of(load.server).map_err(Fault::Setup);
+    let before = usage()?;
     let said = said(WRK, &output_within(&mut command, GIVE_UP)?)?;
-    parse(&said).ok_or(Fault::Program { program: WRK, said })
+    let used = usage()?.since(before);
+    parse(&said, used).ok_or(Fault::Program { program: WRK, said })
 }
 
 /// Parses a report; `None` if the text is none, or one of errors.
-fn parse(text: &str) -> Option<Report> {
+fn parse(text: &str, used: Usage) -> Option<Report> {
     let failed = ["Socket errors", "Non-2xx"];
     if failed.iter().any(|words| text.contains(words)) {
         return None;
     }
     let value =
         |name: &str| text.lines().find_map(|line| line.trim().strip_prefix(name).map(str::trim));
-    Some(Report {
-        per_second: value("Requests/sec:")?.parse().ok()?,
-        p50: microseconds(value("50%")?)?,
-        p99: microseconds(value("99%")?)?,
-    })
+    let requests =
+        text.lines().find_map(|line| line.split_once(" requests in ")?.0.trim().parse().ok());
+    let report = Report::of_usage(used, requests?, value("Requests/sec:")?.parse().ok()?);
+    Some(Report { p50: microseconds(value("50%")?)?, p99: microseconds(value("99%")?)?, ..report })
 }
 
 fn microseconds(text: &str) -> Option<f64> {
@@ -55,6 +58,7 @@ fn microseconds(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     const REPORT: &str = "Running 1s test @ http://127.0.0.1:1234/
   1 threads and 64 connections
@@ -73,8 +77,11 @@ Transfer/sec:    606.33MB
 
     #[test]
     fn a_report_is_read() {
-        let report = parse(REPORT).unwrap();
-        assert_eq!(report, Report { per_second: 748_868.53, p50: 412.0, p99: 4250.0 });
+        let used = Usage { cpu: Duration::from_secs(22), switches: 22_464_657 };
+        let report = parse(REPORT, used).unwrap();
+        let Report { per_second, p50, p99, cpu, switches } = report;
+        assert_eq!([per_second, p50, p99, switches], [748_868.53, 412.0, 4250.0, 1.0]);
+        assert!((0.97..0.99).contains(&cpu), "{cpu} us");
     }
 
     #[test]
@@ -83,9 +90,11 @@ Transfer/sec:    606.33MB
             "  Socket errors: connect 0, read 1, write 0, timeout 0",
             "  Non-2xx or 3xx responses: 7",
         ] {
-            assert_eq!(parse(&format!("{REPORT}{line}\n")), None, "{line}");
+            let text = format!("{REPORT}{line}\n");
+            assert_eq!(parse(&text, Usage::default()), None, "{line}");
         }
-        assert_eq!(parse("unable to connect to 127.0.0.1:1234 Connection refused"), None);
+        let text = "unable to connect to 127.0.0.1:1234 Connection refused";
+        assert_eq!(parse(text, Usage::default()), None);
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl BlocksInPlace for Tokio {
     }
 }
 
-impl Serves for Tokio {
+impl<const ALONE: bool> Serves for TokioOf<ALONE> {
     type Listener = TcpListener;
     type Stream = TcpStream;
 
