@@ -19,7 +19,6 @@
 //! | `blocking` | threads for closures that block |
 //! | `closing` | threads for what is left at a shutdown |
 //! | `refused` | what comes too late, or was not begun in time |
-//! | `producer` | a number for each thread |
 //! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
 //! | `metrics` | the sums of what is counted here and there |
@@ -35,7 +34,6 @@ mod jobs;
 mod metrics;
 mod pace;
 mod pinned;
-mod producer;
 mod refused;
 mod remotes;
 mod run_loop;

@@ -109,11 +109,13 @@ fn call(callback: Option<&Callback>) {
     }
 }
 
-/// A number that no other thread has or had.
+/// A number that no other thread has or had. Threads that ask one after another have consecutive
+/// numbers, so that the number modulo the parts of a divided structure spreads them evenly. It is
+/// there as long as the thread is, even for the destructors of other thread-locals.
 pub(crate) fn this_thread() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
-        static NUMBER: Cell<u64> = Cell::new(0);
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
     }
     let number = NUMBER.with(Cell::get);
     if number > 0 {

@@ -20,8 +20,7 @@ mod tests;
 pub(crate) use crew::{Host, NoThread};
 pub(crate) use roster::Limits;
 
-use super::producer::producer;
-use crate::env::{ThreadSpec, turns};
+use crate::env::{ThreadSpec, this_thread, turns};
 use crate::task::{Notified, Ran, Schedule, TaskRef, coop};
 use crate::trace::{self, Outcome};
 use crate::tuning::SHARDS;
@@ -72,7 +71,7 @@ impl Blocking {
         is_mandatory: bool,
         host: &impl Host,
     ) -> Result<(), Unbegun> {
-        self.crew.submit(producer(), Unbegun { closure, is_mandatory }, host)
+        self.crew.submit(this_thread() as usize, Unbegun { closure, is_mandatory }, host)
     }
 
     /// Has a thread run `call` now: one that sleeps, or a new one. If there is none to be had, it

@@ -5,7 +5,6 @@ use super::identity::Identity;
 use super::idle::{Idle, MAX_WORKERS};
 use super::inject::{Closed, Inject};
 use super::jobs::Inbox;
-use super::producer::producer;
 use super::refused::{Late, Leftovers, one_after_the_other};
 use super::remotes::{Ends, Remotes};
 use super::seats::Seat;
@@ -15,7 +14,7 @@ use super::waiting::Waiting;
 use super::worker::{self, Worker};
 use crate::canary;
 use crate::env::companion::Companion;
-use crate::env::{Address, Parker, log};
+use crate::env::{Address, Parker, log, this_thread};
 use crate::metrics::{HistogramConfiguration, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
@@ -253,7 +252,7 @@ impl Scheduler {
         }
         if let Err(task) = worker::try_spawn(self.address(), task) {
             self.record_spawn(&task);
-            self.injected(self.inject.spawn(producer(), task));
+            self.injected(self.inject.spawn(this_thread() as usize, task));
         }
     }
 
@@ -274,7 +273,7 @@ impl Scheduler {
 
     /// A task that was woken by a thread that is no worker.
     pub(super) fn inject(&self, task: Runnable) {
-        match self.inject.push(producer(), task) {
+        match self.inject.push(this_thread() as usize, task) {
             Ok(()) => self.notify(),
             Err(Closed(task)) => self.leave(Late::Task(task)),
         }

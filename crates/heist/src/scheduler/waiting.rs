@@ -5,7 +5,7 @@
 //! nowhere but in wakers: so they are kept here too. A task comes here
 //! when it waits for the first time, and leaves when it ends. One that never waits never comes.
 
-use super::producer::producer;
+use crate::env::this_thread;
 use crate::metrics::SharedCounter;
 use crate::task::TaskRef;
 use crate::tuning::SHARDS;
@@ -38,7 +38,7 @@ impl Waiting {
     /// Keeps a task; `None`, and the task's reference forgotten, when the runtime is down.
     pub(super) fn adopt(&self, task: TaskRef) -> Option<usize> {
         // Each thread has a shard of its own, as far as there are enough.
-        let number = producer() % SHARDS;
+        let number = this_thread() as usize % SHARDS;
         let mut shard = self.lock(number);
         if shard.is_closed {
             task.forget();

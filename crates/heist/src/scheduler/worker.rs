@@ -24,7 +24,6 @@ mod search;
 mod seat;
 
 use super::pace::Pace;
-use super::producer::producer;
 use super::refused::one_after_the_other;
 use super::remotes::{Ends, Remote};
 use super::seats;
@@ -351,7 +350,7 @@ impl Me {
     /// in [`clear`](Worker::clear): what futures do when they are dropped must find nothing
     /// borrowed here.
     fn give_away(&self, mut tasks: TaskList<Scheduler>) {
-        self.scheduler.inject.push_batch(producer(), &mut tasks);
+        self.scheduler.inject.push_batch(this_thread() as usize, &mut tasks);
         if tasks.len() > 0 {
             self.scheduler.leftovers.leave_all(&mut tasks);
         }
