@@ -38,11 +38,9 @@ impl Sysmon {
             drop(watching);
             // A thread that has left something meanwhile has relied on it.
             self.scheduler.gather_queued();
-            let is_needed = self.scheduler.left_to_cancel() > 0 && !self.scheduler.is_all_over();
+            let is_needed = self.scheduler.left_to_cancel() > 0;
             watch = is_needed.then(|| Watch::begin(&self.scheduler)).flatten();
         }
-        // What it has gathered while the last worker ended.
-        one_after_the_other(|| while self.scheduler.cancel_next() {});
     }
 
     fn look_until_nothing_is_left(&mut self) {

@@ -102,6 +102,11 @@ impl Leftovers {
         Ok(())
     }
 
+    /// Leaves tasks that `gather` takes from other places.
+    pub(super) fn gather(&self, gather: impl FnOnce(&mut TaskList<Scheduler>)) {
+        gather(&mut self.lock().tasks);
+    }
+
     /// Leaves tasks, which the caller comes for itself if nobody does before.
     pub(super) fn leave_all(&self, tasks: &mut TaskList<Scheduler>) {
         self.lock().tasks.append(tasks);
@@ -133,10 +138,11 @@ impl Leftovers {
         std::mem::replace(&mut self.lock().is_watched, is_watched)
     }
 
-    /// Nobody comes any more: whoever closes it takes what is there, and who comes later keeps what
-    /// it has.
-    pub(super) fn close(&self) {
-        self.lock().is_closed = true;
+    /// Nobody comes any more, unless something is left: whoever comes later keeps what it has.
+    pub(super) fn close_if_empty(&self) -> bool {
+        let mut left = self.lock();
+        left.is_closed = left.tasks.len() == 0 && left.others.is_empty();
+        left.is_closed
     }
 
     fn lock(&self) -> MutexGuard<'_, Left> {

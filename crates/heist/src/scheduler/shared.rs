@@ -19,7 +19,7 @@ use crate::metrics::{HistogramConfiguration, SharedCounter, Stalls};
 use crate::reactor::Reactors;
 use crate::stall::StallConfig;
 use crate::task::tracker::Tracker;
-use crate::task::{Notified, Schedule, TaskList, TaskRef};
+use crate::task::{Notified, Schedule, TaskRef};
 use crate::trace::{self, Recorder};
 use crate::tuning::SHARDS;
 use crossbeam_utils::CachePadded;
@@ -425,14 +425,16 @@ impl Shared {
         // What a worker has put into its slot without seeing that its seat is closed is visible
         // behind this. If it cannot be had, the worker itself will see to it.
         let has_barrier = self.barrier.heavy();
-        let mut gathered = TaskList::new();
-        for remote in self.remotes.all() {
-            let stolen = std::iter::repeat_with(|| remote.stealer.steal());
-            let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
-            gathered.extend(queued);
-            gathered.extend(has_barrier.then(|| remote.own.empty_lifo()).flatten());
-        }
-        self.leftovers.leave_all(&mut gathered);
+        // With the leftovers locked: a worker that finds its queue empty may be the last to end,
+        // and looks there.
+        self.leftovers.gather(|tasks| {
+            for remote in self.remotes.all() {
+                let stolen = std::iter::repeat_with(|| remote.stealer.steal());
+                let queued = stolen.filter(|stolen| !stolen.is_retry()).map_while(Steal::success);
+                tasks.extend(queued);
+                tasks.extend(has_barrier.then(|| remote.own.empty_lifo()).flatten());
+            }
+        });
     }
 
     /// Ends one thing of those that are left; `false` if none is. Any number of threads may do so
@@ -450,14 +452,21 @@ impl Shared {
         self.leftovers.len() + self.waiting.left()
     }
 
-    /// One of the threads that may leave tasks behind has ended. The last one drops what there is.
+    /// One of the threads that may leave tasks behind has ended. The last one drops what there is,
+    /// and counts as at work until nothing is left: if a drop waits, others come (T9).
     pub(super) fn one_has_ended(&self) {
         // AcqRel: pairs with itself, and with the Acquire in is_all_over(): the last one finds what
         // all others have left.
-        if self.at_work.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.leftovers.close();
+        let leave = |at_work: usize| (at_work > 1).then(|| at_work - 1);
+        while self.at_work.fetch_update(Ordering::AcqRel, Ordering::Acquire, leave).is_err() {
             self.cancel_queued_in_turn();
-            self.spares.end();
+            if self.leftovers.close_if_empty() {
+                // Another may have begun meanwhile, which ends next.
+                if self.at_work.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    self.spares.end();
+                }
+                break;
+            }
         }
         // Spares end all the time, and no thread waits for that before the shutdown. The last one
         // sees that the runtime shuts down, because the shutdown itself is one of those that end.

@@ -3,6 +3,7 @@
 //! A task may step other workers while it is polled. For everybody else its worker is then in the
 //! middle of a poll, as it would be if it had a thread of its own.
 
+mod closing;
 mod lenders;
 mod order;
 mod reactors;
