@@ -1,9 +1,9 @@
 //! The tasks that wait for a wake-up.
 //!
-//! A runtime that goes down drops every future it still holds. Those in queues it finds in the
-//! queues; those that run are cancelled when their poll returns. The others wait, and are
-//! nowhere but in wakers: so they are kept here too. A task comes here
-//! when it waits for the first time, and leaves when it ends. One that never waits never comes.
+//! A runtime that goes down drops every future it still holds. It finds queued tasks in the queues,
+//! and cancels running tasks when their poll returns. The others wait, and only wakers refer to
+//! them: so they are kept here too. A task comes here when it waits for the first time, and leaves
+//! when it ends. A task that never waits never comes.
 
 use crate::env::this_thread;
 use crate::metrics::SharedCounter;
