@@ -28,7 +28,9 @@ use std::task::{Context, Poll};
 ///
 /// The tasks run only while the set is being polled: when it is awaited, or inside
 /// [`run_until`](Self::run_until) or [`block_on`](Self::block_on). Dropping the set drops their
-/// futures.
+/// futures. A destructor that runs then may wait for what it spawns on the set, which is cancelled
+/// at once, unless it runs inside of 16 or more destructors that do the same. It must not wait for
+/// other tasks of the set, because no other thread may drop them.
 ///
 /// The set itself must stay on its thread:
 ///

@@ -3,9 +3,11 @@
 
 use crate::support;
 use heist::runtime::{Builder, Handle, Runtime};
-use heist::task::JoinHandle;
+use heist::task::{JoinHandle, LocalSet};
+use std::cell::Cell;
 use std::future::{Future, pending};
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
@@ -399,6 +401,37 @@ fn t9_drops_that_wait_far_inside_of_each_other() {
         drop(runtime);
         assert_eq!(count.load(SeqCst), 101);
     }
+}
+
+/// Inside of so many drops that wait a drop may wait where no other thread drops what it spawns.
+const NESTED: usize = 15;
+
+#[test]
+fn t9_after_the_end() {
+    for runtime in runtimes().into_iter().chain([thread_per_core()]) {
+        let (count, handle) = (Arc::new(AtomicUsize::new(0)), runtime.handle().clone());
+        drop(runtime);
+        descend(handle, NESTED + 1, count.clone());
+        assert_eq!(count.load(SeqCst), NESTED + 2);
+    }
+}
+
+#[test]
+fn t9_for_the_tasks_of_a_set() {
+    fn descend(depth: usize, count: Rc<Cell<usize>>) {
+        count.set(count.get() + 1);
+        if depth > 0 {
+            let held = on_drop(move || descend(depth - 1, count));
+            assert_cancelled(heist::task::spawn_local(hold(held)));
+        }
+    }
+    let (runtime, set) = (support::current_thread(), LocalSet::new());
+    let count = Rc::new(Cell::new(0));
+    let counted = count.clone();
+    set.spawn_local(hold(on_drop(move || descend(NESTED + 1, counted))));
+    set.block_on(&runtime, settle());
+    drop(set);
+    assert_eq!(count.get(), NESTED + 2);
 }
 
 /// A drop on a worker's thread is in no task: it may drop another runtime, and wait for that.
