@@ -1,10 +1,11 @@
 //! Sending and receiving datagrams, for UDP and Unix sockets.
 
 /// Goes into an `impl` block of a type with a field `io: Evented<…>`. `$interest` is what a
-/// receiver waits for; `$from_std` and `$from_socket2` convert a sender's address into `$addr`.
+/// receiver waits for; `$from_std` and `$from_socket2` convert a sender's address into `$addr`. In the
+/// examples, `$pair` makes a `socket` and a `peer`, connected to each other.
 macro_rules! datagram_methods {
-    ($addr:ty, $interest:expr, $from_std:expr, $from_socket2:expr) => {
-        ready_methods!();
+    ($addr:ty, $interest:expr, $from_std:expr, $from_socket2:expr, $pair:literal) => {
+        ready_methods!("socket", $pair);
         readable_methods!(poll_recv_ready);
         writable_methods!(poll_send_ready);
         io_methods!();
@@ -19,6 +20,20 @@ macro_rules! datagram_methods {
         /// # Errors
         ///
         /// Returns an error if the socket is not connected, or if the datagram is too long.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $pair]
+        /// assert_eq!(socket.send(b"ping").await?, 4);
+        /// let mut buf = [0; 16];
+        /// let count = peer.recv(&mut buf).await?;
+        /// assert_eq!(&buf[..count], b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.io(Interest::WRITABLE, |socket| socket.send(buf)).await
         }
@@ -38,6 +53,18 @@ macro_rules! datagram_methods {
         /// # Errors
         ///
         /// Returns `WouldBlock` if the send buffer is full, and errors like [`send`](Self::send).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $pair]
+        /// socket.writable().await?;
+        /// assert_eq!(socket.try_send(b"ping")?, 4);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.try_io(Interest::WRITABLE, |socket| socket.send(buf))
         }
@@ -55,6 +82,20 @@ macro_rules! datagram_methods {
         /// # Errors
         ///
         /// Returns errors of the socket, including those caused by a datagram that was sent before.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $pair]
+        /// peer.send(b"longer than the buffer").await?;
+        /// let mut buf = [0; 6];
+        /// assert_eq!(socket.recv(&mut buf).await?, 6);
+        /// assert_eq!(&buf, b"longer"); // The rest is lost.
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.io($interest, |socket| socket.recv(buf)).await
         }
@@ -79,6 +120,28 @@ macro_rules! datagram_methods {
         /// # Errors
         ///
         /// Returns `WouldBlock` if no datagram is there, and errors like [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::io::ErrorKind;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $pair]
+        /// peer.send(b"ping").await?;
+        /// let mut buf = [0; 16];
+        /// let count = loop {
+        ///     socket.readable().await?;
+        ///     match socket.try_recv(&mut buf) {
+        ///         Err(error) if error.kind() == ErrorKind::WouldBlock => {} // A false alarm.
+        ///         result => break result?,
+        ///     }
+        /// };
+        /// assert_eq!(&buf[..count], b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.try_io(Interest::READABLE, |socket| socket.recv(buf))
         }
@@ -93,6 +156,20 @@ macro_rules! datagram_methods {
         /// # Errors
         ///
         /// Returns an error like [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $pair]
+        /// peer.send(b"ping").await?;
+        /// let mut buf = Vec::with_capacity(1500);
+        /// socket.recv_buf(&mut buf).await?;
+        /// assert_eq!(buf, b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
             let recv = |socket: &_| receive::recv(socket, buf, RecvFlags::empty());
             self.io.io($interest, recv).await
@@ -120,6 +197,20 @@ macro_rules! datagram_methods {
         /// # Errors
         ///
         /// Returns an error like [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $pair]
+        /// peer.send(b"ping").await?;
+        /// let mut buf = [0; 16];
+        /// let (count, from) = socket.recv_from(&mut buf).await?;
+        /// println!("{count} bytes from {from:?}");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, $addr)> {
             let (count, from) = self.io.io($interest, |socket| socket.recv_from(buf)).await?;
             Ok((count, $from_std(from)))
@@ -164,6 +255,21 @@ macro_rules! datagram_methods {
         /// # Errors
         ///
         /// Returns an error like [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $pair]
+        /// peer.send(b"ping").await?;
+        /// let mut buf = Vec::with_capacity(1500);
+        /// let (count, from) = socket.recv_buf_from(&mut buf).await?;
+        /// println!("{count} bytes from {from:?}");
+        /// assert_eq!(buf, b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, $addr)> {
             let recv = |socket: &_| receive::recv_from(socket, buf, RecvFlags::empty());
             let (count, from) = self.io.io($interest, recv).await?;

@@ -153,6 +153,19 @@ macro_rules! halves {
             /// # Errors
             ///
             /// Returns both halves if they belong to different streams.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # #[heist::main(flavor = "current_thread")]
+            /// # async fn main() -> std::io::Result<()> {
+            #[doc = $connect]
+            /// let (read, write) = stream.into_split();
+            /// let stream = read.reunite(write).unwrap();
+            /// assert!(stream.peer_addr().is_ok());
+            /// # Ok(())
+            /// # }
+            /// ```
             pub fn reunite(self, other: OwnedWriteHalf) -> Result<$stream, ReuniteError> {
                 if !Arc::ptr_eq(&self.stream, &other.stream) {
                     return Err(ReuniteError(self, other));
@@ -168,6 +181,19 @@ macro_rules! halves {
             /// # Errors
             ///
             /// Returns both halves if they belong to different streams.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # #[heist::main(flavor = "current_thread")]
+            /// # async fn main() -> std::io::Result<()> {
+            #[doc = $connect]
+            /// let (read, write) = stream.into_split();
+            /// let stream = write.reunite(read).unwrap();
+            /// assert!(stream.peer_addr().is_ok());
+            /// # Ok(())
+            /// # }
+            /// ```
             pub fn reunite(self, other: OwnedReadHalf) -> Result<$stream, ReuniteError> {
                 other.reunite(self)
             }
@@ -175,6 +201,23 @@ macro_rules! halves {
             /// Drops this half without ending the stream in its direction.
             ///
             /// That direction remains open until the read half is dropped.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+            ///
+            /// # #[heist::main(flavor = "current_thread")]
+            /// # async fn main() -> std::io::Result<()> {
+            #[doc = $connect]
+            /// let (mut read, write) = stream.into_split();
+            /// write.forget();
+            /// // The peer has not read the end, so it still answers.
+            /// peer.write_all(b"pong").await?;
+            /// read.read_exact(&mut [0; 4]).await?;
+            /// # Ok(())
+            /// # }
+            /// ```
             pub fn forget(mut self) {
                 self.shuts_down = false;
             }

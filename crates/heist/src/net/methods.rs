@@ -1,9 +1,22 @@
 //! Methods and traits that several types share. Each macro is for a type with a field
-//! `io: Evented<…>`; macros with `methods` in their names go into an `impl` block.
+//! `io: Evented<…>`; macros with `methods` in their names go into an `impl` block. In the examples,
+//! `$setup` makes a socket of the name `$name`, and what it takes to use that.
+
+/// All that a stream does besides `AsyncRead` and `AsyncWrite`.
+macro_rules! stream_methods {
+    ($name:literal, $setup:literal) => {
+        ready_methods!($name, $setup);
+        readable_methods!(poll_read_ready);
+        writable_methods!(poll_write_ready);
+        try_read_methods!($name, $setup);
+        try_write_methods!($name, $setup);
+        io_methods!();
+    };
+}
 
 /// Waiting for readiness.
 macro_rules! ready_methods {
-    () => {
+    ($name:literal, $setup:literal) => {
         /// Waits until the source is ready for some of `interest`, and returns what it is ready
         /// for.
         ///
@@ -18,6 +31,20 @@ macro_rules! ready_methods {
         /// # Errors
         ///
         /// Returns an error if the runtime of this source has been shut down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::Interest;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $setup]
+        #[doc = concat!("let ready = ", $name, ".ready(Interest::READABLE.add(Interest::WRITABLE)).await?;")]
+        /// assert!(!ready.is_empty());
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
             Ok(self.io.ready(interest).await?.ready)
         }
@@ -89,7 +116,7 @@ macro_rules! writable_methods {
 
 /// Reading bytes without waiting.
 macro_rules! try_read_methods {
-    () => {
+    ($name:literal, $setup:literal) => {
         /// Reads the data that is there, without waiting. Returns the number of bytes.
         ///
         /// `Ok(0)` means the end of the stream, or an empty buffer.
@@ -98,6 +125,27 @@ macro_rules! try_read_methods {
         ///
         /// Returns `WouldBlock` if there is nothing to read; wait with [`readable`](Self::readable)
         /// then. Also returns errors of the stream.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::io::ErrorKind;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $setup]
+        /// let mut buf = [0; 16];
+        /// let count = loop {
+        #[doc = concat!("    ", $name, ".readable().await?;")]
+        #[doc = concat!("    match ", $name, ".try_read(&mut buf) {")]
+        ///         Err(error) if error.kind() == ErrorKind::WouldBlock => {} // A false alarm.
+        ///         result => break result?,
+        ///     }
+        /// };
+        /// assert_eq!(&buf[..count], b"ping");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.try_io(Interest::READABLE, |mut io| io.read(buf))
         }
@@ -118,6 +166,20 @@ macro_rules! try_read_methods {
         /// # Errors
         ///
         /// Returns `WouldBlock` if there is nothing to read, and errors of the stream.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $setup]
+        /// let mut buf = Vec::with_capacity(16);
+        #[doc = concat!($name, ".readable().await?;")]
+        #[doc = concat!("let count = ", $name, ".try_read_buf(&mut buf)?;")]
+        /// assert_eq!((count, &buf[..]), (4, &b"ping"[..]));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
             self.io.try_io(Interest::READABLE, |io| receive::read(io, buf))
         }
@@ -126,7 +188,7 @@ macro_rules! try_read_methods {
 
 /// Writing bytes without waiting.
 macro_rules! try_write_methods {
-    () => {
+    ($name:literal, $setup:literal) => {
         /// Writes as much of `buf` as there is room for, without waiting. Returns the number of
         /// bytes.
         ///
@@ -134,6 +196,18 @@ macro_rules! try_write_methods {
         ///
         /// Returns `WouldBlock` if there is no room; wait with [`writable`](Self::writable) then.
         /// Also returns errors of the stream.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        #[doc = $setup]
+        #[doc = concat!($name, ".writable().await?;")]
+        #[doc = concat!("assert_eq!(", $name, ".try_write(b\"pong\")?, 4);")]
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.try_io(Interest::WRITABLE, |mut io| io.write(buf))
         }
@@ -162,6 +236,26 @@ macro_rules! io_methods {
         /// # Errors
         ///
         /// Returns `WouldBlock` if `f` was not called, and errors of `f`.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::Interest;
+        /// use heist::net::UdpSocket;
+        /// use socket2::SockRef;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+        /// let address = socket.local_addr()?;
+        /// socket.send_to(b"ping", address).await?;
+        /// socket.readable().await?;
+        /// let peek = || SockRef::from(&socket).peek_sender();
+        /// let sender = socket.try_io(Interest::READABLE, peek)?;
+        /// assert_eq!(sender.as_socket(), Some(address));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn try_io<R>(
             &self,
             interest: Interest,
@@ -251,6 +345,23 @@ macro_rules! std_methods {
         /// # Errors
         ///
         /// Returns an error if the socket cannot be deregistered from its reactor.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::net::TcpListener;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        /// let listener = TcpListener::bind("127.0.0.1:0").await?.into_std()?;
+        /// listener.set_nonblocking(false)?;
+        /// let address = listener.local_addr()?;
+        /// let client = std::thread::spawn(move || std::net::TcpStream::connect(address));
+        /// let (_stream, from) = listener.accept()?;
+        /// assert_eq!(from, client.join().unwrap()?.local_addr()?);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn into_std(self) -> io::Result<$std> {
             self.io.into_inner()
         }

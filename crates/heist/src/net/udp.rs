@@ -127,7 +127,16 @@ impl UdpSocket {
         addr::first_success(addr::resolve(addr), |addr| future::ready(self.io.connect(addr))).await
     }
 
-    datagram_methods!(SocketAddr, RECEIVES, convert::identity, of_sender);
+    datagram_methods!(
+        SocketAddr,
+        RECEIVES,
+        convert::identity,
+        of_sender,
+        r#"# let socket = heist::net::UdpSocket::bind("127.0.0.1:0").await?;
+# let peer = heist::net::UdpSocket::bind("127.0.0.1:0").await?;
+# socket.connect(peer.local_addr()?).await?;
+# peer.connect(socket.local_addr()?).await?;"#
+    );
 
     /// Sends a datagram to an address; of several addresses, to the first. Returns its length.
     ///

@@ -137,12 +137,13 @@ impl TcpStream {
         TcpStream { io }
     }
 
-    ready_methods!();
-    readable_methods!(poll_read_ready);
-    writable_methods!(poll_write_ready);
-    try_read_methods!();
-    try_write_methods!();
-    io_methods!();
+    stream_methods!(
+        "stream",
+        r#"# let listener = heist::net::TcpListener::bind("127.0.0.1:0").await?;
+# let mut peer = heist::net::TcpStream::connect(listener.local_addr()?).await?;
+# let (stream, _) = listener.accept().await?;
+# heist::io::AsyncWriteExt::write_all(&mut peer, b"ping").await?;"#
+    );
 
     /// Waits for data and copies it into `buf` without removing it: the next read returns it again.
     ///

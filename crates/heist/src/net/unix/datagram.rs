@@ -171,7 +171,13 @@ impl UnixDatagram {
         self.io.connect(path)
     }
 
-    datagram_methods!(SocketAddr, Interest::READABLE, SocketAddr, SocketAddr::of_sender);
+    datagram_methods!(
+        SocketAddr,
+        Interest::READABLE,
+        SocketAddr,
+        SocketAddr::of_sender,
+        "# let (socket, peer) = heist::net::UnixDatagram::pair()?;"
+    );
 
     /// Sends a datagram to the socket with the given path. Returns its length.
     ///

@@ -156,7 +156,7 @@ impl OpenOptions {
 
 /// Methods of both ends. `$mode` is the access mode of this end, unless it is open for both.
 macro_rules! end_methods {
-    ($name:literal, $interest:expr, $mode:expr) => {
+    ($name:literal, $interest:expr, $mode:expr, $end:literal, $setup:literal) => {
         /// Converts a file that is this end of a pipe, and makes it non-blocking.
         ///
         /// # Errors
@@ -246,7 +246,7 @@ macro_rules! end_methods {
             Ok(fd)
         }
 
-        ready_methods!();
+        ready_methods!($end, $setup);
 
         /// Calls `f`, an operation of your own on this end, if it may be ready.
         ///
@@ -287,9 +287,15 @@ pub struct Sender {
 }
 
 impl Sender {
-    end_methods!("Sender", Interest::WRITABLE, OFlags::WRONLY);
+    end_methods!(
+        "Sender",
+        Interest::WRITABLE,
+        OFlags::WRONLY,
+        "sender",
+        "# let (sender, _receiver) = heist::net::unix::pipe::pipe()?;"
+    );
     writable_methods!(poll_write_ready);
-    try_write_methods!();
+    try_write_methods!("sender", "# let (sender, _receiver) = heist::net::unix::pipe::pipe()?;");
 }
 
 async_write!(Sender, |_| Ok(()));
@@ -318,9 +324,20 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    end_methods!("Receiver", Interest::READABLE, OFlags::RDONLY);
+    end_methods!(
+        "Receiver",
+        Interest::READABLE,
+        OFlags::RDONLY,
+        "receiver",
+        r#"# let (mut sender, receiver) = heist::net::unix::pipe::pipe()?;
+# heist::io::AsyncWriteExt::write_all(&mut sender, b"ping").await?;"#
+    );
     readable_methods!(poll_read_ready);
-    try_read_methods!();
+    try_read_methods!(
+        "receiver",
+        r#"# let (mut sender, receiver) = heist::net::unix::pipe::pipe()?;
+# heist::io::AsyncWriteExt::write_all(&mut sender, b"ping").await?;"#
+    );
 }
 
 async_read!(Receiver, poll_read);

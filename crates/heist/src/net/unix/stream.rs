@@ -135,12 +135,11 @@ impl UnixStream {
         UnixStream { io }
     }
 
-    ready_methods!();
-    readable_methods!(poll_read_ready);
-    writable_methods!(poll_write_ready);
-    try_read_methods!();
-    try_write_methods!();
-    io_methods!();
+    stream_methods!(
+        "stream",
+        r#"# let (stream, mut peer) = heist::net::UnixStream::pair()?;
+# heist::io::AsyncWriteExt::write_all(&mut peer, b"ping").await?;"#
+    );
 
     /// Returns the address of this end of the connection.
     ///
