@@ -1,8 +1,8 @@
 //! Sending and receiving datagrams, for UDP and Unix sockets.
 
 /// Goes into an `impl` block of a type with a field `io: Evented<…>`. `$interest` is what a
-/// receiver waits for; `$from_std` and `$from_socket2` convert a sender's address into `$addr`. In the
-/// examples, `$pair` makes a `socket` and a `peer`, connected to each other.
+/// receiver waits for; `$from_std` and `$from_socket2` convert a sender's address into `$addr`. In
+/// the examples, `$pair` makes a `socket` and a `peer`, connected to each other.
 macro_rules! datagram_methods {
     ($addr:ty, $interest:expr, $from_std:expr, $from_socket2:expr, $pair:literal) => {
         ready_methods!("socket", $pair);
