@@ -115,7 +115,7 @@ fn call(callback: Option<&Callback>) {
 pub(crate) fn this_thread() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
+        static NUMBER: Cell<u64> = Cell::new(0);
     }
     let number = NUMBER.with(Cell::get);
     if number > 0 {
