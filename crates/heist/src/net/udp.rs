@@ -147,6 +147,22 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the datagram is too long, or if there is no route to the address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let a = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let b = UdpSocket::bind("127.0.0.1:0").await?;
+    /// a.send_to(b"ping", b.local_addr()?).await?;
+    /// let mut buf = [0; 16];
+    /// assert_eq!(b.recv_from(&mut buf).await?, (4, a.local_addr()?));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn send_to<A: ToSocketAddrs>(&self, buf: &[u8], target: A) -> io::Result<usize> {
         let target = addr::resolve(target).addresses().await?.next();
         let target = target.ok_or_else(addr::no_address)?;
@@ -173,6 +189,21 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns `WouldBlock` if the send buffer is full, and errors like [`send_to`](Self::send_to).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let a = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let b = UdpSocket::bind("127.0.0.1:0").await?;
+    /// a.writable().await?;
+    /// assert_eq!(a.try_send_to(b"ping", b.local_addr()?)?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_send_to(&self, buf: &[u8], target: SocketAddr) -> io::Result<usize> {
         self.io.try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
     }

@@ -127,6 +127,22 @@ impl TcpListener {
     /// # Errors
     ///
     /// Returns an error like [`accept`](Self::accept).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::{TcpListener, TcpStream};
+    /// use std::future::poll_fn;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_stream, from) = poll_fn(|cx| listener.poll_accept(cx)).await?;
+    /// assert_eq!(from, client.local_addr()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let connection = ready!(self.io.poll_io(cx, Direction::Read, accept::accept))?;
         Poll::Ready(self.accepted(connection))

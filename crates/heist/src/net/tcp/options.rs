@@ -19,6 +19,21 @@ macro_rules! of_streams {
         /// # Errors
         ///
         /// Returns an error if the system call fails.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::net::{TcpListener, TcpStream};
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+        /// stream.set_nodelay(true)?; // For small messages that must not wait.
+        /// assert!(stream.nodelay()?);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
             self.options().set_tcp_nodelay(nodelay)
         }
@@ -50,6 +65,25 @@ macro_rules! of_streams {
         /// # Errors
         ///
         /// Returns an error if the system call fails.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::AsyncReadExt;
+        /// use heist::net::{TcpListener, TcpStream};
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// let client = TcpStream::connect(listener.local_addr()?).await?;
+        /// let (mut server, _) = listener.accept().await?;
+        /// client.set_zero_linger()?;
+        /// drop(client);
+        /// let error = server.read(&mut [0; 8]).await.unwrap_err();
+        /// assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn set_zero_linger(&self) -> io::Result<()> {
             self.options().set_linger(Some(Duration::ZERO))
         }

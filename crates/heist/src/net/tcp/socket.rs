@@ -246,6 +246,17 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_keepalive(true)?;
+    /// assert!(socket.keepalive()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
         self.inner.set_keepalive(keepalive)
     }
@@ -265,6 +276,22 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_reuseaddr(true)?; // A server that restarts gets its port again.
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// let listener = socket.listen(1024)?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_reuseaddr(&self, reuseaddr: bool) -> io::Result<()> {
         self.inner.set_reuse_address(reuseaddr)
     }
@@ -286,6 +313,26 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let bind = |address| {
+    ///     let socket = TcpSocket::new_v4()?;
+    ///     socket.set_reuseport(true)?;
+    ///     socket.bind(address)?;
+    ///     socket.listen(1024)
+    /// };
+    /// let one = bind("127.0.0.1:0".parse().unwrap())?;
+    /// let other = bind(one.local_addr()?)?;
+    /// assert_eq!(one.local_addr()?, other.local_addr()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_reuseport(&self, reuseport: bool) -> io::Result<()> {
         self.inner.set_reuse_port(reuseport)
     }
@@ -305,6 +352,17 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_send_buffer_size(64 << 10)?;
+    /// assert!(socket.send_buffer_size()? >= 64 << 10); // Linux doubles it.
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn set_send_buffer_size(&self, size: u32) -> io::Result<()> {
         self.inner.set_send_buffer_size(size as usize)
     }

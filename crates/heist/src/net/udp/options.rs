@@ -19,6 +19,20 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = UdpSocket::bind("0.0.0.0:0").await?;
+    /// socket.set_broadcast(true)?; // Sends to 255.255.255.255 are allowed now.
+    /// assert!(socket.broadcast()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_broadcast(&self, on: bool) -> io::Result<()> {
         self.io.set_broadcast(on)
     }
@@ -83,6 +97,23 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use heist::net::UdpSocket;
+    /// use std::net::Ipv4Addr;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let socket = UdpSocket::bind("0.0.0.0:5353").await?;
+    /// socket.join_multicast_v4(Ipv4Addr::new(224, 0, 0, 251), Ipv4Addr::UNSPECIFIED)?;
+    /// let mut buf = [0; 1500];
+    /// let (count, from) = socket.recv_from(&mut buf).await?;
+    /// println!("{count} bytes from {from}");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
         self.io.join_multicast_v4(&multiaddr, &interface)
     }

@@ -71,6 +71,23 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error like [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let a = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let b = UdpSocket::bind("127.0.0.1:0").await?;
+    /// a.send_to(b"twice", b.local_addr()?).await?;
+    /// let mut buf = [0; 8];
+    /// assert_eq!(b.peek_from(&mut buf).await?, (5, a.local_addr()?));
+    /// assert_eq!(b.recv_from(&mut buf).await?, (5, a.local_addr()?));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io.io(RECEIVES, |socket| socket.peek_from(buf)).await
     }
@@ -109,6 +126,22 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error like [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UdpSocket;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let a = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let b = UdpSocket::bind("127.0.0.1:0").await?;
+    /// a.send_to(b"ping", b.local_addr()?).await?;
+    /// // Without room for the datagram itself.
+    /// assert_eq!(b.peek_sender().await?, a.local_addr()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.io(RECEIVES, peek_sender).await
     }

@@ -188,6 +188,26 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error if there is no socket with this path, or if the datagram is too long.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixDatagram;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("server");
+    /// let server = UnixDatagram::bind(&path)?;
+    /// let client = UnixDatagram::unbound()?;
+    /// client.send_to(b"ping", &path).await?;
+    /// let mut buf = [0; 16];
+    /// let (count, from) = server.recv_from(&mut buf).await?;
+    /// assert_eq!(&buf[..count], b"ping");
+    /// assert!(from.is_unnamed()); // There is no address for an answer.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
         self.io.io(Interest::WRITABLE, |socket| socket.send_to(buf, target.as_ref())).await
     }
@@ -226,6 +246,21 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error if the socket is not connected.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixDatagram;
+    /// use std::net::Shutdown;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (a, b) = UnixDatagram::pair()?;
+    /// a.shutdown(Shutdown::Read)?;
+    /// assert!(b.send(b"ping").await.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.io.shutdown(how)
     }

@@ -88,6 +88,24 @@ impl UnixListener {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::{UnixListener, UnixStream};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let bound = heist::net::UnixDatagram::bind(dir.path().join("server"))?;
+    /// let address = bound.local_addr()?;
+    /// # std::fs::remove_file(address.as_pathname().unwrap())?;
+    /// let listener = UnixListener::bind_addr(&address)?;
+    /// let _client = UnixStream::connect_addr(&address).await?;
+    /// listener.accept().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
         UnixListener::bind_for("UnixListener::bind_addr", socket_addr)
@@ -115,6 +133,26 @@ impl UnixListener {
     /// # Errors
     ///
     /// Returns an error if the process has no file descriptor left. The listener remains usable.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+    /// use heist::net::{UnixListener, UnixStream};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("server");
+    /// let listener = UnixListener::bind(&path)?;
+    /// heist::spawn(async move { UnixStream::connect(path).await?.write_all(b"hello").await });
+    /// let (mut stream, _) = listener.accept().await?;
+    /// let mut text = String::new();
+    /// stream.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         self.accepted(self.io.io(Interest::READABLE, accept::accept).await?)
     }

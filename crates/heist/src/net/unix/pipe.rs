@@ -93,6 +93,24 @@ impl OpenOptions {
     ///
     /// A sender can then be opened without a receiver, and a receiver never reads the end when the
     /// last sender is closed. This works only on Linux.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::unix::pipe;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("fifo");
+    /// # assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
+    /// // Without a reader, opening for writing only fails with `ENXIO`.
+    /// assert!(pipe::OpenOptions::new().open_sender(&path).is_err());
+    /// let sender = pipe::OpenOptions::new().read_write(true).open_sender(&path)?;
+    /// sender.writable().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn read_write(&mut self, value: bool) -> &mut Self {
         self.read_write = value;
         self
@@ -117,6 +135,25 @@ impl OpenOptions {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::AsyncWriteExt;
+    /// use heist::net::unix::pipe;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("fifo");
+    /// # assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
+    /// let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
+    /// let mut sender = pipe::OpenOptions::new().open_sender(&path)?;
+    /// sender.write_all(b"ping").await?;
+    /// receiver.readable().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
         let file = self.open(path.as_ref(), std::fs::OpenOptions::new().read(true))?;
@@ -135,6 +172,25 @@ impl OpenOptions {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::AsyncWriteExt;
+    /// use heist::net::unix::pipe;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("fifo");
+    /// # assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
+    /// let options = pipe::OpenOptions::new();
+    /// assert!(options.open_sender(&path).is_err(), "there is no reader");
+    /// let _receiver = options.open_receiver(&path)?;
+    /// options.open_sender(&path)?.write_all(b"ping").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
         let file = self.open(path.as_ref(), std::fs::OpenOptions::new().write(true))?;
@@ -167,6 +223,26 @@ macro_rules! end_methods {
         ///
         /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
         /// [`enable_io`](crate::runtime::Builder::enable_io).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::AsyncWriteExt;
+        /// use heist::net::unix::pipe;
+        /// use std::fs::File;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        /// # let (sender, receiver) = pipe::pipe()?;
+        /// # let (write_end, read_end) = (sender.into_blocking_fd()?, receiver.into_blocking_fd()?);
+        /// // Two ends that were made elsewhere, as files.
+        /// let mut sender = pipe::Sender::from_file(File::from(write_end))?;
+        /// let receiver = pipe::Receiver::from_file(File::from(read_end))?;
+        /// sender.write_all(b"ping").await?;
+        /// receiver.readable().await?;
+        /// # Ok(())
+        /// # }
+        /// ```
         #[track_caller]
         pub fn from_file(file: File) -> io::Result<Self> {
             expect_pipe(&file)?;
@@ -185,6 +261,25 @@ macro_rules! end_methods {
         ///
         /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
         /// [`enable_io`](crate::runtime::Builder::enable_io).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::io::AsyncWriteExt;
+        /// use heist::net::unix::pipe;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        /// # let (sender, receiver) = pipe::pipe()?;
+        /// # let (write_end, read_end) = (sender.into_blocking_fd()?, receiver.into_blocking_fd()?);
+        /// // Two ends that were made elsewhere.
+        /// let mut sender = pipe::Sender::from_owned_fd(write_end)?;
+        /// let receiver = pipe::Receiver::from_owned_fd(read_end)?;
+        /// sender.write_all(b"ping").await?;
+        /// receiver.readable().await?;
+        /// # Ok(())
+        /// # }
+        /// ```
         #[track_caller]
         pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Self> {
             Self::from_file(owned_fd.into())
@@ -240,6 +335,20 @@ macro_rules! end_methods {
         ///
         /// Returns an error if the descriptor cannot be deregistered from its reactor, or not be
         /// made blocking.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use heist::net::unix::pipe;
+        ///
+        /// # #[heist::main(flavor = "current_thread")]
+        /// # async fn main() -> std::io::Result<()> {
+        /// let (sender, receiver) = pipe::pipe()?; let mut cat =
+        /// std::process::Command::new("cat").stdin(receiver.into_blocking_fd()?).spawn()?;
+        /// drop(sender); assert!(cat.wait()?.success());
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
             let fd = self.into_nonblocking_fd()?;
             fcntl_setfl(&fd, fcntl_getfl(&fd)? - OFlags::NONBLOCK)?;

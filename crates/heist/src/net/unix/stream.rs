@@ -88,6 +88,24 @@ impl UnixStream {
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
     /// [`enable_io`](crate::runtime::Builder::enable_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::{UnixListener, UnixStream};
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("server");
+    /// // The second client connects to the address that the first one had.
+    /// let listener = UnixListener::bind(&path)?;
+    /// let first = UnixStream::connect(&path).await?;
+    /// let second = UnixStream::connect_addr(&first.peer_addr()?).await?;
+    /// assert_eq!(second.peer_addr()?.as_pathname(), Some(&*path));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
         UnixSocket::new_stream()?.connect_for("UnixStream::connect_addr", socket_addr)
     }
@@ -164,6 +182,20 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (stream, _peer) = UnixStream::pair()?;
+    /// let peer = stream.peer_cred()?;
+    /// assert_eq!(peer.pid(), Some(std::process::id() as i32));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn peer_cred(&self) -> io::Result<UCred> {
         UCred::of_peer(&*self.io)
     }
@@ -183,6 +215,24 @@ impl UnixStream {
     ///
     /// This costs nothing. Use [`into_split`](Self::into_split) for halves that go to different
     /// tasks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+    /// use heist::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (mut stream, mut peer) = UnixStream::pair()?;
+    /// let (mut read, mut write) = stream.split();
+    /// peer.write_all(b"ping").await?;
+    /// let mut buf = [0; 4];
+    /// heist::try_join!(read.read_exact(&mut buf), write.write_all(b"pong"))?;
+    /// assert_eq!(&buf, b"ping");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
         split::split(self)
     }
