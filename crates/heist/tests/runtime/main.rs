@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod current_thread;
+mod drop_hostile;
 mod drop_places;
 mod drop_waits;
 mod ids_and_callbacks;

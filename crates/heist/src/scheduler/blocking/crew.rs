@@ -118,12 +118,13 @@ impl<W: Work> Crew<W> {
 
     fn start(&self, number: Number, host: &impl Host) {
         let Err(error) = self.try_start(number, host) else { return };
-        match self.0.not_started() {
-            Ok(summon) => self.follow(summon, host),
-            Err(orphans) => {
-                let error = Arc::new(error);
-                host.within(|| orphans.into_iter().for_each(|work| work.fail(&error)));
+        let (error, mut next) = (Arc::new(error), self.0.not_started());
+        loop {
+            match next {
+                Ok(summon) => return self.follow(summon, host),
+                Err(orphan) => host.within(|| orphan.fail(&error)),
             }
+            next = self.0.next_orphan();
         }
     }
 

@@ -275,8 +275,8 @@ impl<T> Roster<T> {
     }
 
     /// The thread could not be started. If there is no other, no thread would ever look at the
-    /// queue: the caller gets what is in it.
-    pub(super) fn not_started(&self) -> Result<Summon, VecDeque<T>> {
+    /// queue: the caller gets what is in it, and comes for the [next](Self::next_orphan).
+    pub(super) fn not_started(&self) -> Result<Summon, T> {
         let mut members = self.lock();
         members.threads -= 1;
         members.coming = None;
@@ -285,17 +285,28 @@ impl<T> Roster<T> {
             return Ok(Summon::Nobody);
         }
         self.announce(true);
-        if !self.queue.is_empty() {
-            // While the start was tried no other thread was called.
-            if let Some(wake) = members.wake() {
-                self.announce(false);
-                return Ok(wake);
-            }
-            if members.threads == 0 {
-                return Err(self.queue.take_all());
-            }
+        self.wake_or_take(&mut members)
+    }
+
+    /// The caller has failed what it got from the queue. Meanwhile the rest was anyone's who could
+    /// call a thread, or tried to: what fails may wait for it.
+    pub(super) fn next_orphan(&self) -> Result<Summon, T> {
+        self.wake_or_take(&mut self.lock())
+    }
+
+    /// What becomes of the queue after a failed start.
+    fn wake_or_take(&self, members: &mut Members) -> Result<Summon, T> {
+        if members.coming.is_some() || self.queue.is_empty() {
+            return Ok(Summon::Nobody);
         }
-        Ok(Summon::Nobody)
+        if let Some(wake) = members.wake() {
+            self.announce(false);
+            return Ok(wake);
+        }
+        if members.threads > 0 {
+            return Ok(Summon::Nobody);
+        }
+        self.queue.pop().map_or(Ok(Summon::Nobody), |(orphan, _)| Err(orphan))
     }
 
     /// A thread is about to end. Closures that came since it last looked, while it still counted,
