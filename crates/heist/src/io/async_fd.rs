@@ -90,6 +90,31 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Panics
     ///
     /// Panics if the calling thread is in no runtime, or if its runtime has no I/O.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::unix::AsyncFd;
+    /// use std::io::Write;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+    /// let near = unsafe { AsyncFd::register(near)? };
+    /// far.write_all(b"ping")?;
+    /// near.readable().await?.retain_ready();
+    ///
+    /// // A regular file cannot be polled; the error returns it.
+    /// // SAFETY: a File keeps its descriptor open until it is dropped.
+    /// let error = unsafe { AsyncFd::register(std::fs::File::open("Cargo.toml")?) }.unwrap_err();
+    /// let (_file, cause) = error.into_parts();
+    /// assert_eq!(cause.kind(), std::io::ErrorKind::PermissionDenied);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub unsafe fn register(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
         Self::make(inner, BOTH, "AsyncFd::register")
@@ -235,6 +260,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// Deregisters the descriptor and returns the value that owns it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::unix::AsyncFd;
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let (near, mut far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let near = unsafe { AsyncFd::register(near)? };
+    /// let near: UnixStream = near.into_inner();
+    /// near.set_nonblocking(false)?;
+    /// # far.write_all(b"ping")?;
+    /// (&near).read_exact(&mut [0; 4])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_inner(self) -> T {
         self.evented.into_inner_anyway().0
     }
@@ -248,6 +293,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns an error if the runtime has been shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::unix::AsyncFd;
+    /// use std::future::poll_fn;
+    /// use std::io::Write;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let (near, mut far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let near = unsafe { AsyncFd::register(near)? };
+    /// let wait = poll_fn(|cx| near.poll_read_ready(cx).map_ok(|guard| guard.ready()));
+    /// far.write_all(b"ping")?;
+    /// assert!(wait.await?.is_readable());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn poll_read_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -320,6 +385,25 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns an error if the runtime has been shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{Interest, unix::AsyncFd};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let near = unsafe { AsyncFd::register(near)? };
+    /// drop(far);
+    /// let guard = near.ready(Interest::READABLE | Interest::WRITABLE).await?;
+    /// assert!(guard.ready().is_read_closed());
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         let event = self.evented.ready(interest).await?;
         Ok(AsyncFdReadyGuard::new(self, event))
@@ -389,6 +473,27 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns an error if the runtime has been shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::unix::AsyncFd;
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let (near, mut far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let mut near = unsafe { AsyncFd::register(near)? };
+    /// far.write_all(b"ping")?;
+    /// let mut buf = [0; 8];
+    /// let mut guard = near.readable_mut().await?;
+    /// let count = guard.try_io(|fd| fd.get_mut().read(&mut buf)).unwrap()?;
+    /// assert_eq!(&buf[..count], b"ping");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn readable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
         self.ready_mut(Interest::READABLE).await
     }
@@ -490,6 +595,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns errors of `f`, and an error if the runtime has been shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{Interest, unix::AsyncFd};
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let (near, mut far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let mut near = unsafe { AsyncFd::register(near)? };
+    /// far.write_all(b"ping")?;
+    /// let mut buf = [0; 8];
+    /// let count = near.async_io_mut(Interest::READABLE, |near| near.read(&mut buf)).await?;
+    /// assert_eq!(&buf[..count], b"ping");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn async_io_mut<R>(
         &mut self,
         interest: Interest,
@@ -504,6 +629,29 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns `WouldBlock` if the descriptor is not ready, and errors of `f`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::{Interest, unix::AsyncFd};
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let (near, mut far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let near = unsafe { AsyncFd::register(near)? };
+    /// let mut buf = [0; 8];
+    /// let error = near.try_io(Interest::READABLE, |mut near| near.read(&mut buf)).unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    ///
+    /// far.write_all(b"ping")?;
+    /// near.readable().await?.retain_ready();
+    /// assert_eq!(near.try_io(Interest::READABLE, |mut near| near.read(&mut buf))?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,

@@ -71,6 +71,25 @@ pin_project! {
 
 impl<T> FuturesIo<T> {
     /// Wraps a value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::io::AsyncWriteExt;
+    /// use heist::fs::File;
+    /// use heist::io::compat::FuturesIo;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("file");
+    /// let mut file = FuturesIo::new(File::create(path).await?);
+    /// file.write_all(b"hello").await?;
+    /// file.close().await?;
+    /// assert_eq!(file.get_ref().metadata().await?.len(), 5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(inner: T) -> Self {
         FuturesIo { inner, seeking: None }
     }
@@ -198,6 +217,23 @@ pin_project! {
 
 impl<T> TokioIo<T> {
     /// Wraps a value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::AsyncReadExt;
+    /// use heist::io::compat::TokioIo;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// // A reader of futures-io.
+    /// let mut reader = TokioIo::new(futures_util::io::Cursor::new(b"hello"));
+    /// let mut text = String::new();
+    /// reader.read_to_string(&mut text).await?;
+    /// assert_eq!((text.as_str(), reader.into_inner().position()), ("hello", 5));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(inner: T) -> Self {
         TokioIo { inner, seeking: None, position: 0 }
     }

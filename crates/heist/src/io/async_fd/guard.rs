@@ -80,6 +80,37 @@ macro_rules! guard {
             ///
             /// Readiness that was reported since is kept, and so is the fact that the descriptor
             /// was closed.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use heist::io::unix::AsyncFd;
+            /// use std::io::{ErrorKind, Read, Write};
+            /// use std::os::unix::net::UnixStream;
+            ///
+            /// # #[heist::main(flavor = "current_thread")]
+            /// # async fn main() -> std::io::Result<()> {
+            /// let (mut far, near) = UnixStream::pair()?;
+            /// near.set_nonblocking(true)?;
+            /// // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+            /// let mut near = unsafe { AsyncFd::register(near)? };
+            /// far.write_all(b"ping")?;
+            /// let mut buf = [0; 3];
+            /// loop {
+            ///     let mut guard = near.readable_mut().await?;
+            ///     match guard.get_inner_mut().read(&mut buf) {
+            ///         Ok(0) => break,
+            ///         Ok(_) => guard.retain_ready(), // There may be more.
+            ///         Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            ///             guard.clear_ready();
+            ///             break;
+            ///         }
+            ///         Err(error) => return Err(error),
+            ///     }
+            /// }
+            /// # Ok(())
+            /// # }
+            /// ```
             pub fn clear_ready(&mut self) {
                 if let Some(event) = self.event.take() {
                     self.async_fd.evented.clear_ready(event);
@@ -87,6 +118,27 @@ macro_rules! guard {
             }
 
             /// Clears some of the readiness; see [`clear_ready`](Self::clear_ready).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use heist::io::{Interest, Ready, unix::AsyncFd};
+            /// use std::os::unix::net::UnixStream;
+            ///
+            /// # #[heist::main(flavor = "current_thread")]
+            /// # async fn main() -> std::io::Result<()> {
+            /// # let (far, near) = UnixStream::pair()?;
+            /// # near.set_nonblocking(true)?;
+            /// # drop(far);
+            /// # // SAFETY: a UnixStream keeps its descriptor open until it is dropped.
+            /// # let mut near = unsafe { AsyncFd::register(near)? };
+            /// let mut guard = near.ready_mut(Interest::READABLE | Interest::WRITABLE).await?;
+            /// guard.clear_ready_matching(Ready::WRITABLE);
+            /// assert!(guard.ready().is_readable());
+            /// # drop(guard);
+            /// # Ok(())
+            /// # }
+            /// ```
             pub fn clear_ready_matching(&mut self, ready: Ready) {
                 if let Some(event) = self.event.take() {
                     self.async_fd.evented.clear_ready(event.with_ready(ready));

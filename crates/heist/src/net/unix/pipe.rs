@@ -343,9 +343,11 @@ macro_rules! end_methods {
         ///
         /// # #[heist::main(flavor = "current_thread")]
         /// # async fn main() -> std::io::Result<()> {
-        /// let (sender, receiver) = pipe::pipe()?; let mut cat =
-        /// std::process::Command::new("cat").stdin(receiver.into_blocking_fd()?).spawn()?;
-        /// drop(sender); assert!(cat.wait()?.success());
+        /// let (sender, receiver) = pipe::pipe()?;
+        /// let input = receiver.into_blocking_fd()?;
+        /// let mut cat = std::process::Command::new("cat").stdin(input).spawn()?;
+        /// drop(sender);
+        /// assert!(cat.wait()?.success());
         /// # Ok(())
         /// # }
         /// ```

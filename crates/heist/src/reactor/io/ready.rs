@@ -56,6 +56,16 @@ impl Interest {
     }
 
     /// Returns this interest without `other`, or `None` if nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::Interest;
+    ///
+    /// let both = Interest::READABLE | Interest::WRITABLE;
+    /// assert_eq!(both.remove(Interest::WRITABLE), Some(Interest::READABLE));
+    /// assert_eq!(Interest::READABLE.remove(Interest::READABLE), None);
+    /// ```
     #[must_use = "nothing is changed in place"]
     pub fn remove(self, other: Interest) -> Option<Interest> {
         let left = self.0 & !other.0;
