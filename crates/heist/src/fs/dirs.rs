@@ -151,6 +151,22 @@ impl DirBuilder {
     }
 
     /// Sets whether missing parents are created, and whether the directory may exist already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::DirBuilder;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("some/depth");
+    /// assert!(DirBuilder::new().create(&path).await.is_err());
+    /// DirBuilder::new().recursive(true).create(&path).await?;
+    /// DirBuilder::new().recursive(true).create(&path).await?; // It may exist already.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recursive(&mut self, recursive: bool) -> &mut Self {
         self.is_recursive = recursive;
         self

@@ -225,6 +225,23 @@ impl File {
     /// # Errors
     ///
     /// Returns the errors of [`std::fs::File::sync_data`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use heist::io::AsyncWriteExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// let mut file = File::create(&path).await?;
+    /// file.write_all(b"entry").await?;
+    /// file.sync_data().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn sync_data(&self) -> io::Result<()> {
         let _lock = self.quiet().await;
         self.run("File::sync_data", StdFile::sync_data).await
@@ -270,6 +287,24 @@ impl File {
     /// # Errors
     ///
     /// Returns the errors of [`std::fs::File::metadata`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use heist::io::AsyncWriteExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// let mut file = File::create(&path).await?;
+    /// file.write_all(b"five!").await?;
+    /// file.flush().await?; // Otherwise the write may be in progress.
+    /// assert_eq!(file.metadata().await?.len(), 5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         self.run("File::metadata", StdFile::metadata).await
     }
@@ -347,6 +382,23 @@ impl File {
     /// # Errors
     ///
     /// Returns the file itself if an operation is in progress.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use std::io::Write;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// let file = File::create(&path).await?;
+    /// let mut file = file.try_into_std().expect("no operation is in progress");
+    /// file.write_all(b"data")?; // Blocks the thread.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_into_std(mut self) -> Result<StdFile, File> {
         match Arc::try_unwrap(self.std) {
             Ok(std) => Ok(std),
@@ -362,6 +414,24 @@ impl File {
     /// # Errors
     ///
     /// Returns the errors of [`std::fs::File::set_permissions`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// let file = File::create(&path).await?;
+    /// let mut permissions = file.metadata().await?.permissions();
+    /// permissions.set_readonly(true);
+    /// file.set_permissions(permissions).await?;
+    /// assert!(file.metadata().await?.permissions().readonly());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
         self.run("File::set_permissions", move |std| std.set_permissions(perm)).await
     }
@@ -383,6 +453,23 @@ impl File {
     /// # Errors
     ///
     /// Returns the errors of [`std::fs::File::set_modified`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use std::time::SystemTime;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// let file = File::create(&path).await?;
+    /// file.set_modified(SystemTime::UNIX_EPOCH).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, SystemTime::UNIX_EPOCH);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         self.set_times(FileTimes::new().set_modified(time)).await
     }
@@ -392,6 +479,21 @@ impl File {
     /// # Panics
     ///
     /// Panics if `max_buf_size` is 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::File;
+    /// use heist::io::AsyncReadExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut file = File::open("Cargo.toml").await?;
+    /// file.set_max_buf_size(4);
+    /// assert!(file.read(&mut [0; 100]).await? <= 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(

@@ -63,6 +63,25 @@ impl OpenOptions {
     ///
     /// Existing contents are overwritten from the start; see [`truncate`](Self::truncate) and
     /// [`append`](Self::append).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::OpenOptions;
+    /// use heist::io::AsyncWriteExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// heist::fs::write(&path, "0123456789").await?;
+    /// let mut file = OpenOptions::new().write(true).open(&path).await?;
+    /// file.write_all(b"ab").await?;
+    /// file.flush().await?;
+    /// assert_eq!(heist::fs::read(&path).await?, b"ab23456789");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn write(&mut self, write: bool) -> &mut OpenOptions {
         self.0.write(write);
         self
@@ -95,6 +114,22 @@ impl OpenOptions {
     }
 
     /// Sets whether existing contents are removed. This requires [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::OpenOptions;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// heist::fs::write(&path, "0123456789").await?;
+    /// OpenOptions::new().write(true).truncate(true).open(&path).await?;
+    /// assert_eq!(heist::fs::read(&path).await?, b"");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
         self.0.truncate(truncate);
         self
@@ -136,6 +171,22 @@ impl OpenOptions {
 
     /// Sets the permissions of a file that is created, to which the process's umask is applied. The
     /// default is 0o666.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::OpenOptions;
+    /// use std::os::unix::fs::PermissionsExt;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// let file = OpenOptions::new().write(true).create(true).mode(0o600).open(&path).await?;
+    /// assert_eq!(file.metadata().await?.permissions().mode() & 0o777, 0o600);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
         self.0.mode(mode);
         self
@@ -144,6 +195,22 @@ impl OpenOptions {
     /// Sets additional flags for the system call `open`, replacing those of earlier calls.
     ///
     /// Flags for the access mode are ignored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::OpenOptions;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data");
+    /// std::os::unix::fs::symlink("/etc/passwd", &path)?;
+    /// let open = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&path).await;
+    /// assert!(open.is_err(), "links are not followed");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
         self.0.custom_flags(flags);
         self
@@ -155,6 +222,21 @@ impl OpenOptions {
     ///
     /// Returns the errors of [`std::fs::OpenOptions::open`]. Options that contradict each other are
     /// [`InvalidInput`](io::ErrorKind::InvalidInput).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::OpenOptions;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let file = OpenOptions::new().read(true).open("Cargo.toml").await?;
+    /// assert!(file.metadata().await?.is_file());
+    /// let error = OpenOptions::new().truncate(true).open("Cargo.toml").await.unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "not without write(true)");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.0.clone(), path.as_ref().to_owned());
         let std = run("OpenOptions::open", move || options.open(path)).await?;

@@ -122,6 +122,26 @@ impl ReadDir {
     /// # Errors
     ///
     /// Returns an error if an entry cannot be read. There may be further entries after it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::fs::read_dir;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # for name in ["a", "b"] { std::fs::write(dir.path().join(name), "")?; }
+    /// let mut entries = read_dir(dir.path()).await?;
+    /// let mut names = Vec::new();
+    /// while let Some(entry) = entries.next_entry().await? {
+    ///     names.push(entry.file_name());
+    /// }
+    /// names.sort(); // They come in no particular order.
+    /// assert_eq!(names, ["a", "b"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         poll_fn(|cx| self.poll_next_entry(cx)).await
     }

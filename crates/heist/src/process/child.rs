@@ -84,6 +84,21 @@ impl Child {
 
     /// Returns the process id, or `None` if the process is known to have exited, because the id may
     /// then belong to another process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut child = Command::new("true").spawn()?;
+    /// assert!(child.id().is_some());
+    /// child.wait().await?;
+    /// assert_eq!(child.id(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> Option<u32> {
         match &self.process {
             Process::Runs(running) => running.reaper.as_ref().map(Reaper::id),
@@ -174,6 +189,20 @@ impl Child {
     /// # Errors
     ///
     /// Returns an error if the system call fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut sleep = Command::new("sleep").arg("1000").spawn()?;
+    /// sleep.start_kill()?;
+    /// assert!(!sleep.wait().await?.success());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn start_kill(&mut self) -> io::Result<()> {
         match &mut self.process {
             Process::Runs(running) => running.reaper().kill(),
@@ -222,6 +251,25 @@ impl Child {
     /// # Errors
     ///
     /// Returns errors like [`wait`](Self::wait), and errors of reading the pipes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::io::AsyncWriteExt;
+    /// use heist::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut wc = Command::new("wc").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// let mut stdin = wc.stdin.take().unwrap();
+    /// // Written beside the wait: neither side waits for the other with a full pipe.
+    /// heist::spawn(async move { stdin.write_all(&[0; 1 << 20]).await });
+    /// let output = wc.wait_with_output().await?;
+    /// assert_eq!(output.stdout.trim_ascii(), b"1048576");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (mut stdout, mut stderr) = (self.stdout.take(), self.stderr.take());
         // The pipes are kept until the end: if one of them failed and were closed, a child that

@@ -53,6 +53,16 @@ impl Command {
     }
 
     /// Returns the underlying command of the standard library.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// let mut command = Command::new("ls");
+    /// command.arg("-l");
+    /// assert_eq!(command.as_std().get_args().collect::<Vec<_>>(), ["-l"]);
+    /// ```
     pub fn as_std(&self) -> &std::process::Command {
         &self.std
     }
@@ -75,6 +85,19 @@ impl Command {
     }
 
     /// Adds several arguments.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("echo").arg("-n").args(["a", "b"]).output().await?;
+    /// assert_eq!(output.stdout, b"a b");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn args<I, S>(&mut self, args: I) -> &mut Command
     where
         I: IntoIterator<Item = S>,
@@ -112,6 +135,19 @@ impl Command {
     }
 
     /// Removes all environment variables.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("env").env_clear().env("KEY", "value").output().await?;
+    /// assert_eq!(output.stdout, b"KEY=value\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn env_clear(&mut self) -> &mut Command {
         self.std.env_clear();
         self
@@ -140,6 +176,21 @@ impl Command {
     }
 
     /// Sets the standard input. By default it is inherited, also for [`output`](Self::output).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut cat = Command::new("cat");
+    /// cat.stdin(std::fs::File::open("Cargo.toml")?).stdout(Stdio::null());
+    /// assert!(cat.status().await?.success());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stdin<T: Into<Stdio>>(&mut self, cfg: T) -> &mut Command {
         self.std.stdin(cfg);
         self
@@ -208,6 +259,23 @@ impl Command {
     ///
     /// Ctrl-C reaches only the foreground group, so a child in another group is not interrupted
     /// with its parent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut child = Command::new("sleep").arg("1000").process_group(0).spawn()?;
+    /// // Its group has its own id, so a signal can be sent to it and all its children.
+    /// let group = child.id().unwrap() as i32;
+    /// // SAFETY: a call without pointers.
+    /// assert_eq!(unsafe { libc::killpg(group, libc::SIGTERM) }, 0);
+    /// child.wait().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn process_group(&mut self, pgroup: i32) -> &mut Command {
         self.std.process_group(pgroup);
         self
@@ -222,6 +290,27 @@ impl Command {
     /// never released. `f` may therefore do only what a signal handler may do: it must not
     /// allocate, nor use anything of this crate. See
     /// [`std`](std::os::unix::process::CommandExt::pre_exec).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut command = Command::new("sh");
+    /// command.args(["-c", "umask"]);
+    /// // SAFETY: umask may be called in a signal handler.
+    /// unsafe {
+    ///     command.pre_exec(|| {
+    ///         libc::umask(0o77);
+    ///         Ok(())
+    ///     });
+    /// }
+    /// assert_eq!(command.output().await?.stdout, b"0077\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub unsafe fn pre_exec<F>(&mut self, f: F) -> &mut Command
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
@@ -282,6 +371,19 @@ impl Command {
     /// # Panics
     ///
     /// Panics like [`spawn`](Self::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use heist::process::Command;
+    ///
+    /// # #[heist::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let status = Command::new("sh").args(["-c", "exit 3"]).status().await?;
+    /// assert_eq!(status.code(), Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + use<> {
         let child = self.spawn_for("Command::status");

@@ -47,6 +47,35 @@ macro_rules! pipe {
             ///
             /// Panics if the calling thread is in no runtime, or if its runtime has no I/O; see
             /// [`enable_io`](crate::runtime::Builder::enable_io).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use heist::io::{AsyncReadExt, AsyncWriteExt};
+            /// use heist::process::{ChildStderr, ChildStdin, ChildStdout};
+            /// use std::process::Stdio;
+            ///
+            /// # #[heist::main(flavor = "current_thread")]
+            /// # async fn main() -> std::io::Result<()> {
+            /// // Children of the standard library can be read and written like those of this crate.
+            /// let mut cat = std::process::Command::new("cat")
+            ///     .stdin(Stdio::piped())
+            ///     .stdout(Stdio::piped())
+            ///     .stderr(Stdio::piped())
+            ///     .spawn()?;
+            /// let mut stdin = ChildStdin::from_std(cat.stdin.take().unwrap())?;
+            /// let mut stdout = ChildStdout::from_std(cat.stdout.take().unwrap())?;
+            /// let mut stderr = ChildStderr::from_std(cat.stderr.take().unwrap())?;
+            /// stdin.write_all(b"meow").await?;
+            /// drop(stdin);
+            /// let (mut out, mut err) = (String::new(), String::new());
+            /// stdout.read_to_string(&mut out).await?;
+            /// stderr.read_to_string(&mut err).await?;
+            /// assert_eq!((out.as_str(), err.as_str()), ("meow", ""));
+            /// cat.wait()?;
+            /// # Ok(())
+            /// # }
+            /// ```
             #[track_caller]
             pub fn from_std(inner: std::process::$name) -> io::Result<Self> {
                 const API: &str = concat!(stringify!($name), "::from_std");
