@@ -182,7 +182,7 @@ impl Shared {
         let remote = &self.remotes[worker];
         remote.direct_jobs.push(job, Origin::Here)?;
         self.notify_worker(worker);
-        remote.waiter.unpark();
+        remote.wake_waiting();
         Ok(())
     }
 

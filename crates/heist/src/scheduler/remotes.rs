@@ -18,6 +18,7 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Waker;
 
 /// The owner's ends of a worker's queues.
 pub(super) struct Ends {
@@ -52,6 +53,8 @@ pub(super) struct Remote {
     pub(super) unrelated_seq: AtomicU32,
     /// Where it sleeps while it waits for a job.
     pub(super) waiter: Arc<Parker>,
+    /// Wakes the thread if it drives another runtime while the worker has stepped aside.
+    driving: Mutex<Option<Waker>>,
     /// The thread that the worker is on, or was.
     probe: Mutex<Option<Probe>>,
 }
@@ -240,6 +243,7 @@ impl Remote {
             direct_jobs: Inbox::new(),
             unrelated_seq: AtomicU32::new(0),
             waiter: Arc::new(Parker::new()),
+            driving: Mutex::new(None),
             probe: Mutex::new(None),
         }
     }
@@ -258,6 +262,24 @@ impl Remote {
     /// The thread that the worker is on, or was.
     pub(super) fn probe(&self) -> Option<Probe> {
         self.lock_probe().clone()
+    }
+
+    /// Sets what wakes the thread while it drives another runtime. Returns what did before.
+    pub(super) fn set_driving(&self, waker: Option<Waker>) -> Option<Waker> {
+        std::mem::replace(&mut *self.lock_driving(), waker)
+    }
+
+    /// Something has come that only this worker can run, while it waits. The lock is taken after
+    /// that, and by the worker before it looks: so the worker sees what has come, or is woken.
+    pub(super) fn wake_waiting(&self) {
+        self.waiter.unpark();
+        let waker = self.lock_driving().clone();
+        waker.iter().for_each(Waker::wake_by_ref);
+    }
+
+    fn lock_driving(&self) -> MutexGuard<'_, Option<Waker>> {
+        // Nothing panics with the lock held: the wakers are heist's.
+        self.driving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_probe(&self) -> MutexGuard<'_, Option<Probe>> {

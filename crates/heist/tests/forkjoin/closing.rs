@@ -275,3 +275,46 @@ fn j3_a_waiter_for_a_handle_leaves_its_joins_alone() {
         });
     });
 }
+
+/// A worker waits for what it has in its own queues, while it drives another runtime or in its own;
+/// no spare comes for that, and its runtime shuts down.
+#[test]
+fn t9_a_worker_that_drives_another_runtime_waits_for_what_it_has_itself() {
+    type Act = Box<dyn FnOnce() + Send>;
+    let waits: [fn(Act); 3] = [
+        |act| drop(spawn_job(act).detach()),
+        |act| drop(task::spawn(async { act() })),
+        |act| drop(task::spawn_blocking(act)),
+    ];
+    for (drives, spawn) in
+        [false, true].into_iter().flat_map(|drives| waits.map(|wait| (drives, wait)))
+    {
+        let mut builder = Builder::new_multi_thread();
+        let rt = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
+        let driven = Builder::new_current_thread().build().unwrap();
+        let (gate, has_arrived, open) = gate();
+        let (sender, receiver) = heist::sync::oneshot::channel::<()>();
+        let ((busy, is_busy), (free, is_free)) = (channel(), channel::<()>());
+        rt.spawn_blocking(move || {
+            busy.send(()).unwrap();
+            is_free.recv().unwrap_err();
+        });
+        is_busy.recv().unwrap();
+        let handle = rt.handle().clone();
+        thread::scope(|threads| {
+            let call = threads.spawn(move || {
+                handle.install(|| {
+                    spawn(Box::new(move || drop(sender)));
+                    gate.pass();
+                    let wait = async { receiver.await.unwrap_err() };
+                    if drives { driven.block_on(wait) } else { handle.block_on(wait) }
+                });
+            });
+            has_arrived.recv().unwrap();
+            open.send(()).unwrap();
+            rt.shutdown_background();
+            call.join().unwrap();
+        });
+        drop(free);
+    }
+}

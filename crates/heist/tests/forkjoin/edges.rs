@@ -2,7 +2,7 @@
 //! runtimes that go down while somebody waits. What fails here mostly hangs.
 
 use heist::runtime::{Builder, Runtime};
-use heist::{Yield, in_place_scope, join, scope, scope_fifo, spawn_job, task};
+use heist::{JobHandle, Yield, in_place_scope, join, scope, scope_fifo, spawn_job, task};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -327,4 +327,33 @@ fn j5_a_worker_that_drives_another_runtime_takes_part_in_a_broadcast() {
     let (handle, driven) = (rt.handle(), without_threads());
     let meet = || assert_eq!(handle.broadcast(|part| part.index()), [0, 1]);
     handle.install(|| task::block_in_place(|| driven.block_on(async { meet() })));
+}
+
+/// J5: also while it sleeps in that runtime, or polls its future again and again.
+#[test]
+fn j5_a_worker_that_sleeps_in_another_runtime_takes_part_in_a_broadcast() {
+    let polled = |driven: &Runtime, job: JobHandle<usize>| {
+        driven.block_on(async {
+            while !job.is_finished() {
+                task::yield_now().await;
+            }
+            job.await.unwrap()
+        })
+    };
+    for (workers, has_reactors) in [(1, false), (1, true), (3, false), (3, true)] {
+        let (rt, mut builder) = (runtime(workers), Builder::new_current_thread());
+        if has_reactors {
+            builder.enable_all();
+        }
+        let driven = builder.build().unwrap();
+        let handle = rt.handle().clone();
+        let spawn = || {
+            let caller = handle.clone();
+            handle.spawn_job(move || caller.broadcast(|part| part.index()).len())
+        };
+        for _ in 0..20 {
+            assert_eq!(handle.install(|| driven.block_on(spawn()).unwrap()), workers, "asleep");
+            assert_eq!(handle.install(|| polled(&driven, spawn())), workers);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! A worker without a thread of its own: a thread that waits for a future runs it.
 
-use super::{Entered, Me, Worker, with_here};
+use super::seat::WokenAside;
+use super::{Entered, Me, Worker, run_direct_job_aside, with_here};
 use crate::scheduler::run_loop::Step;
 use crate::scheduler::shared::Scheduler;
 use crate::task::{Prompt, coop, prompt_waker};
@@ -30,9 +31,13 @@ impl Driven {
     pub(crate) fn run<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
         let _entered = Entered::new(&self.worker);
         let _recorded = SeatRecord::new(&self.worker.me);
+        let _woken = WokenAside::by(&self.waker);
         let mut cx = Context::from_waker(&self.waker);
         let mut poll = || coop::with_fresh_budget(|| future.as_mut().poll(&mut cx));
         loop {
+            // A worker of another runtime that has stepped aside for this has its part in
+            // broadcasts (J5).
+            while run_direct_job_aside() {}
             if let Poll::Ready(output) = poll() {
                 return output;
             }

@@ -8,12 +8,13 @@ use crate::scheduler::idle::GetUp;
 use crate::scheduler::jobs::Origin;
 use crate::scheduler::run_loop::Step;
 use crate::scheduler::seats::{Back, Disturbance, Left};
-use crate::scheduler::shared::RuntimeFlavor;
+use crate::scheduler::shared::{RuntimeFlavor, Scheduler};
 use crate::trace::EventKind;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 
 /// What a worker itself knows of its seat and its steps.
 ///
@@ -404,6 +405,29 @@ pub(crate) fn with_here_or_aside<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
 pub(crate) fn waiter_aside() -> Option<Arc<Parker>> {
     // SAFETY: (W10) set for as long as the worker lives on this thread's stack.
     unsafe { address_aside().as_ref() }.map(|worker| Arc::clone(worker.waiter()))
+}
+
+/// Has a waker called whenever a direct job comes for the worker of this thread that has stepped
+/// aside, until this is dropped: the thread drives another runtime, and sleeps there.
+pub(super) struct WokenAside(Option<(Scheduler, usize, Option<Waker>)>);
+
+impl WokenAside {
+    pub(super) fn by(waker: &Waker) -> Self {
+        // SAFETY: (W10) as in waiter_aside().
+        let worker = unsafe { address_aside().as_ref() };
+        WokenAside(worker.map(|worker| {
+            let before = worker.me.remote().set_driving(Some(waker.clone()));
+            (worker.me.scheduler.clone(), worker.me.index, before)
+        }))
+    }
+}
+
+impl Drop for WokenAside {
+    fn drop(&mut self) {
+        if let Some((scheduler, index, before)) = self.0.take() {
+            scheduler.remotes[index].set_driving(before);
+        }
+    }
 }
 
 /// Runs a direct job of the worker that has stepped aside. Returns whether there was one.
