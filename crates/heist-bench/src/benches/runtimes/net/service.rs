@@ -19,13 +19,13 @@ use crate::bench::Runtime;
 pub enum Service {
     /// Sends back what comes, through a buffer of that many bytes.
     Echo(usize),
-    /// The same with small messages, after [`COMPUTES`] of CPU time for each.
+    /// The same with small messages, after `COMPUTES` of CPU time for each.
     Compute,
-    /// The same with small messages, after [`TASKS`] for each, which share that time.
+    /// The same with small messages, after `TASKS` for each, which share that time.
     FanOut,
     /// Sends back one byte and closes the connection.
     Once,
-    /// The same, after [`SLOWLY`] of CPU time.
+    /// The same, after `SLOWLY` of CPU time.
     OnceSlowly,
     /// Answers each request with a greeting.
     Http,
