@@ -174,6 +174,8 @@ pub(crate) struct Shared {
     pub(crate) stalls: Stalls,
     pub(crate) companion: Companion,
     is_down: AtomicBool,
+    /// Whether [`close`](Self::close) has closed everything.
+    is_closed: AtomicBool,
     /// Decides which worker gets the next pinned task that is spawned outside of the workers;
     /// counts on.
     pub(super) next_worker: AtomicUsize,
@@ -222,6 +224,7 @@ impl Scheduler {
             stalls: Stalls::default(),
             companion: Default::default(),
             is_down: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
             next_worker: AtomicUsize::new(0),
             config,
         });
@@ -388,10 +391,23 @@ impl Shared {
         self.leftovers.leave_others(jobs.into_iter().map(Late::Job));
         self.leftovers.leave_others(closures.map(Late::Closure));
         self.leftovers.leave_others(wakers.into_iter().flatten().map(Late::Waker));
+        // Release: pairs with the Acquire in await_close(): what is dropped now finds all closed.
+        self.is_closed.store(true, Ordering::Release);
         self.alarm.wake();
         self.wake_all();
         self.gather_queued();
         !was_down
+    }
+
+    /// Called before anything is dropped because the runtime shuts down. If that has begun, waits
+    /// until everything is closed: a worker may see that it has to end before the shutdown has come
+    /// to the blocking threads, and a drop would find them open (T9). The shutdown waits for nobody
+    /// meanwhile.
+    pub(super) fn await_close(&self) {
+        // Acquire: pairs with the Release in close().
+        while self.is_down() && !self.is_closed.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
     }
 
     /// Cancels everything that is not running. What is dropped may wait for other things, which
@@ -440,6 +456,7 @@ impl Shared {
     /// Ends one thing of those that are left; `false` if none is. Any number of threads may do so
     /// at the same time, so that a drop that waits keeps no others waiting (T9).
     pub(super) fn cancel_next(&self) -> bool {
+        self.await_close();
         let Some(late) = self.leftovers.pop() else { return self.waiting.cancel_next() };
         let is_task = matches!(late, Late::Task(_));
         late.end();
@@ -498,6 +515,13 @@ impl Shared {
     pub(super) fn is_all_over(&self) -> bool {
         // Acquire: pairs with the AcqRel in one_has_ended().
         self.at_work.load(Ordering::Acquire) == 0
+    }
+
+    /// The first steps of [`close`](Self::close), as far as workers see them.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn begin_close(&self) {
+        self.is_down.store(true, Ordering::Release);
+        self.leftovers.leave_all(&mut self.inject.close());
     }
 
     pub(super) fn wake_all(&self) {

@@ -328,6 +328,7 @@ impl Worker {
 
     /// Cancels what is left in its queues, at shutdown, when its thread has done with it.
     pub(super) fn clear(&self) {
+        self.me.scheduler.await_close();
         let mut drain = || {
             one_after_the_other(|| {
                 self.finish_jobs();

@@ -324,6 +324,7 @@ impl Worker {
 impl Worker {
     /// The runtime shuts down. What is left is refused or, if a thread waits for it, run (J2).
     pub(in crate::scheduler) fn finish_jobs(&self) {
+        self.me.scheduler.await_close();
         self.me.remote().direct_jobs.close().into_iter().for_each(Job::refuse);
         self.finish(|| {
             let own = self.next_direct_job().or_else(|| self.pop_job());

@@ -23,6 +23,28 @@ impl Drop for WaitsInDrop {
     }
 }
 
+/// T9: a worker that has to end drops nothing before all of the runtime is closed.
+#[test]
+fn t9_nothing_is_dropped_before_all_is_closed() {
+    let (scheduler, workers) =
+        Scheduler::new(Config { start_thread: start, ..config_of(1, 1, None) });
+    let (task, join) = task::new(std::future::pending::<()>(), Location::caller());
+    scheduler.submit(task);
+    scheduler.begin_close();
+    let (begun, has_begun) = mpsc::channel();
+    let ends = thread::spawn(move || {
+        begun.send(()).unwrap();
+        drop(workers);
+    });
+    has_begun.recv().unwrap();
+    (0..1000).for_each(|_| thread::yield_now());
+    assert!(!join.is_finished());
+    let _ = scheduler.close();
+    scheduler.cancel_all(true);
+    ends.join().unwrap();
+    assert!(join.is_finished());
+}
+
 /// T9: tasks whose drops wait for each other come when the last thread is about to end. A test that
 /// fails hangs.
 #[test]
