@@ -296,7 +296,8 @@ impl RuntimeMetrics {
         self.worker("worker_park_unpark_count", worker).parks_and_unparks.get()
     }
 
-    /// Returns how often another thread woke the worker.
+    /// Returns how often the worker was woken: by another thread, by an event or a timer of its
+    /// reactor, or to return to its seat.
     ///
     /// A worker that finds new work while it prepares to sleep continues by itself; that is not
     /// counted.
