@@ -8,9 +8,9 @@ use std::time::Duration;
 pub(crate) const RECHECK: Duration = Duration::from_millis(1);
 
 /// Interval of rare checks, in tasks: of the inject queue (at first), of the jobs, of a worker's
-/// inbox, of the future of a `block_on` that runs tasks itself, and of the tasks outside a local
-/// set. Tokio's number, for which it gives
-/// no benchmark; does not matter within a factor of four.
+/// pinned inbox, of the future of a `block_on` that runs tasks itself, and of the tasks outside a
+/// local set. Tokio's number, for which Tokio gives no benchmark; does not matter within a factor
+/// of four.
 pub(crate) const TICK_INTERVAL: u32 = 61;
 
 /// Number of entries that are handled in one go, where others must wait meanwhile: with a lock held

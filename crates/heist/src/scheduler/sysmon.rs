@@ -256,7 +256,7 @@ impl Sysmon {
             shared.empty_slot(worker);
         }
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
-        // An idle seat is enough, because the idle protocol wakes it; but not for a home worker
+        // An idle seat is enough, because the idle protocol wakes it; but not for a base worker
         // that waits for this one.
         let is_wanted = shared.config.staffing.lends_seats()
             && (is_recalled || !shared.idle.is_any_idle())

@@ -54,8 +54,8 @@ impl<W> Clone for Crew<W> {
 }
 
 impl<W: Work> Crew<W> {
-    pub(super) fn new(limits: Limits, inboxes: usize) -> Self {
-        Crew(Arc::new(Roster::new(limits, inboxes)))
+    pub(super) fn new(limits: Limits, shards: usize) -> Self {
+        Crew(Arc::new(Roster::new(limits, shards)))
     }
 
     /// Has a thread run `work`, or gives it back after [`close`](Self::close).

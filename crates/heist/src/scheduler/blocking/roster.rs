@@ -112,7 +112,7 @@ pub(crate) struct Census {
 }
 
 impl<T> Roster<T> {
-    pub(super) fn new(limits: Limits, inboxes: usize) -> Self {
+    pub(super) fn new(limits: Limits, shards: usize) -> Self {
         let members = Members {
             threads: 0,
             idle: Vec::new(),
@@ -122,7 +122,7 @@ impl<T> Roster<T> {
             is_closed: false,
         };
         Roster {
-            queue: Queue::new(inboxes),
+            queue: Queue::new(shards),
             is_callable: AtomicBool::new(true),
             members: Mutex::new(members),
             all_ended: Condvar::new(),
