@@ -41,8 +41,8 @@ pub(crate) const MOVE_AFTER: u8 = 4;
 
 /// Number of timers that are checked for dead entries in one batch. Timers are rarely in the cache,
 /// and checks in a batch overlap their cache misses. Benchmark: `sleep_churn`, in which the checks
-/// take 27 % of the time in threes and 9 % in batches; the number itself does not matter within a
-/// factor of four.
+/// take 27 % of the time three at a time and 9 % in batches; the number itself does not matter
+/// within a factor of four.
 pub(crate) const TIMER_BATCH: usize = if cfg!(test) { 6 } else { 24 };
 
 /// Shortest time between two dumps for stalls, or for panics. Does not matter within a factor of
@@ -54,7 +54,7 @@ pub(crate) const DUMP_INTERVAL: Duration = Duration::from_secs(1);
 /// 20 µs as well.
 pub(crate) const SPIN_TIME: Duration = Duration::from_micros(10);
 
-/// Number of consecutive waits at most that do not spin, after spinning was in vain. Does not
+/// Maximum number of consecutive waits without spinning, after spinning was in vain. Does not
 /// matter within a factor of four.
 pub(crate) const SPINS_SKIPPED: u32 = 63;
 
