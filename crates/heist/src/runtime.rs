@@ -39,8 +39,8 @@
 //!
 //! - a pinned task or a task of a [`LocalSet`](crate::task::LocalSet) that its own thread has yet to
 //!   drop, because no other thread may drop it;
-//! - what it spawns on a runtime that has ended, if it runs inside of 16 or more destructors that
-//!   do the same. Without waiting, destructors may spawn to any depth.
+//! - what it spawns on a runtime that has ended, if it runs inside 16 or more destructors that do
+//!   the same. Destructors that do not wait may spawn to any depth.
 
 mod block_in_place;
 mod block_on;

@@ -1,4 +1,4 @@
-//! Pinned tasks: each runs on one worker only (W8). The protocol is told in `pinned/README.md`.
+//! Pinned tasks: each runs on one worker only (W8). `pinned/README.md` specifies the protocol.
 
 mod inbox;
 #[cfg(all(test, loom))]

@@ -1,8 +1,8 @@
-//! Seats: the right to run. The protocol is told in `seats/README.md`.
+//! Seats: the right to run. `seats/README.md` specifies the protocol.
 //!
 //! A runtime has as many seats as it was asked for workers, and a worker runs tasks only while it
-//! sits on one. It also sleeps there: a thread that wakes a seat wakes its worker, or has a spare
-//! called. So the idle protocol is about seats, not about workers or threads.
+//! sits on one. It also sleeps there: a thread that wakes a seat wakes its worker, or calls a
+//! spare. So the idle protocol is about seats, not about workers or threads.
 
 #[cfg(all(test, loom))]
 mod loom_tests;

@@ -54,7 +54,7 @@ use std::sync::Arc;
 mod tests;
 
 /// A worker. Only the thread that runs it touches this (W10); tasks on that thread reach it through
-/// a thread-local, to spawn and to wake. Nothing that borrows a part calls code of others.
+/// a thread-local, to spawn and to wake. Nothing that borrows a part calls foreign code.
 pub(crate) struct Worker {
     pub(super) me: Me,
     pub(super) queues: Queues,
