@@ -7,7 +7,7 @@
 //! | `http` | one request, one answer |
 //! | `snapshot` | what a console says, as types |
 //!
-//! What consoles serve is told in `crates/heist/src/console/README.md`.
+//! `crates/heist/src/console/README.md` specifies what consoles serve.
 
 mod error;
 mod find;

@@ -68,13 +68,13 @@ pub(crate) const IDLE_DOWN_UNSEEN: Canary = Canary::new("idle down unseen");
 /// The thread that submits to one worker does not order that before its check whether that worker
 /// sleeps.
 pub(crate) const IDLE_NO_TARGET_BARRIER: Canary = Canary::new("idle no target barrier");
-/// A worker that goes to sleep does not look at its own inbox once more.
+/// A worker that goes to sleep does not look at its own pinned inbox once more.
 pub(crate) const IDLE_NO_LOOK_FOR_ONESELF: Canary = Canary::new("idle no look for oneself");
-/// A worker that goes to sleep does not look at the inboxes of others that sleep.
+/// A worker that goes to sleep does not look at the pinned inboxes of others that sleep.
 pub(crate) const IDLE_NO_LOOK_FOR_OTHERS: Canary = Canary::new("idle no look for others");
-/// A worker that ends does not wait for a pinned task that is on its way to the inbox.
+/// A worker that ends does not wait for a pinned task that is on its way to the pinned inbox.
 pub(crate) const LANE_END_DOES_NOT_WAIT: Canary = Canary::new("lane end does not wait");
-/// A worker that finds its inbox empty says so after it has given the lock back.
+/// A worker that finds its pinned inbox empty says so after it has given the lock back.
 pub(crate) const LANE_CLEARED_UNLOCKED: Canary = Canary::new("lane cleared unlocked");
 /// The length of a list of the inject queue is written after its lock was given back.
 pub(crate) const INJECT_LENGTH_UNLOCKED: Canary = Canary::new("inject length unlocked");
@@ -102,7 +102,7 @@ pub(crate) const BLOCKING_CLOSE_DESERTS: Canary = Canary::new("blocking close de
 pub(crate) const BLOCKING_CLOSE_UNSEEN: Canary = Canary::new("blocking close unseen");
 /// Whether the queue of blocking threads is empty is looked up while closures move to its front.
 pub(crate) const BLOCKING_LOOK_UNLOCKED: Canary = Canary::new("blocking look unlocked");
-/// The length of an inbox of closures is written after its lock was given back.
+/// The length of a shard of closures is written after its lock was given back.
 pub(crate) const BLOCKING_LENGTH_UNLOCKED: Canary = Canary::new("blocking length unlocked");
 /// A thread that could not be started for a spare leaves what waited meanwhile.
 pub(crate) const BLOCKING_CALL_FAILURE_FORGETS: Canary =
@@ -150,11 +150,11 @@ pub(crate) const SEAT_NO_CONTEST: Canary = Canary::new("seat no contest");
 pub(crate) const ALARM_NO_LIGHT_BARRIER: Canary = Canary::new("alarm no light barrier");
 /// Sysmon does not order going to sleep before its look whether all seats are idle.
 pub(crate) const ALARM_NO_HEAVY_BARRIER: Canary = Canary::new("alarm no heavy barrier");
-/// A home worker that waits for its seat is not told that it has it.
+/// A base worker that waits for its seat is not told that it has it.
 pub(crate) const SEAT_HAND_OVER_SILENT: Canary = Canary::new("seat hand-over silent");
 /// A worker that came back to its seat before the seat was put to sleep is not looked for.
 pub(crate) const SEAT_GETTING_UP_UNSEEN: Canary = Canary::new("seat getting up unseen");
-/// A home worker that waits for its seat is not told that the runtime goes down.
+/// A base worker that waits for its seat is not told that the runtime goes down.
 pub(crate) const SEAT_CLOSE_SILENT: Canary = Canary::new("seat close silent");
 /// A worker without a seat leaves what it put into its slot there.
 pub(crate) const SEAT_SLOT_FORGOTTEN: Canary = Canary::new("seat slot forgotten");

@@ -31,8 +31,9 @@
 //! # Cancel safety
 //!
 //! An operation that has started on its thread cannot be stopped: if the future is dropped, the
-//! operation still completes. An operation that has not started when the runtime is shut down is
-//! cancelled, except for a write to a [`File`] that was accepted.
+//! operation still completes. When the runtime shuts down, operations that would have to wait
+//! because [`max_blocking_threads`](crate::runtime::Builder::max_blocking_threads) is reached are
+//! cancelled, except for writes that a [`File`] has accepted; the others run.
 //!
 //! # Panics
 //!

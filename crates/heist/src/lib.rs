@@ -1,9 +1,9 @@
 //! A work-stealing runtime for async tasks, blocking closures and fork-join jobs.
 //!
-//! All of them run on one set of workers. A task that blocks or computes for long does not stall
-//! the others: a spare thread takes its worker's place. Names, signatures and semantics are Tokio's
-//! where both have the same feature, so a program can switch with one line in its manifest: `tokio
-//! = { package = "heist", … }`.
+//! All of them run on one set of workers. A task that blocks or computes for long stalls only the
+//! tasks pinned to its worker: after about 10 ms a spare thread takes the worker's place. Names,
+//! signatures and semantics are Tokio's where both have the same feature, so a program can switch
+//! with one line in its manifest: `tokio = { package = "heist", … }`.
 //!
 //! # Examples
 //!

@@ -36,6 +36,7 @@ pub use divide::{Chunks, ChunksMut, Divide, chunks, chunks_mut};
 pub use sort::{sort_unstable, sort_unstable_by};
 
 use crate::forkjoin::{FnContext, current_num_workers, join_context};
+use crate::tuning::PIECES_PER_WORKER;
 
 /// Calls `f` for each item of a range, a slice or [`chunks`], potentially in parallel and in no
 /// particular order.
@@ -101,12 +102,9 @@ where
 struct Divisions(usize);
 
 impl Divisions {
-    /// Pieces per worker if nothing is stolen. Guessed: enough to find out whether a worker is
-    /// idle.
-    const PIECES_PER_WORKER: usize = 4;
-
+    /// Enough to find out whether a worker is idle.
     fn at_first() -> Self {
-        let pieces = current_num_workers() * Self::PIECES_PER_WORKER;
+        let pieces = current_num_workers() * PIECES_PER_WORKER;
         Divisions(pieces.next_power_of_two().ilog2() as usize)
     }
 

@@ -425,8 +425,8 @@ impl<'a> Harvest<'a> {
         self.turn.events.is_empty() && self.reactor.timers.next() > self.now
     }
 
-    /// Wakes the tasks that wait for these events, and returns whether there were any. Wakers of
-    /// other code are left to `call_later`: they may wait, even for each other.
+    /// Wakes the tasks that wait for these events, and returns whether there were any. Foreign
+    /// wakers are left to `call_later`: they may wait, even for each other.
     pub(crate) fn deliver(mut self, mut call_later: impl FnMut(Waker)) -> bool {
         let Turn { events, wakers } = &mut *self.turn;
         self.reactor.sources.dispatch(events.iter(), wakers);
@@ -443,7 +443,7 @@ impl<'a> Harvest<'a> {
         if wakers.len() as u32 > sources {
             trace::record_here(EventKind::TimersFired { timers: wakers.len() as u32 - sources });
         }
-        // Waking a task may drop it, which runs code of others, so no lock is held.
+        // Waking a task may drop it, which runs foreign code, so no lock is held.
         let mut wakers = std::mem::take(wakers);
         let lock = self.lock;
         drop(self);

@@ -28,8 +28,9 @@
 //! # Shutdown
 //!
 //! Dropping a [`Runtime`] shuts it down. Tasks are dropped where they wait; those that are being
-//! polled are dropped when the poll returns. Closures of [`spawn_blocking`] that are running are
-//! waited for. [`Runtime::shutdown_timeout`] limits how long that takes, and
+//! polled are dropped when the poll returns. Closures of [`spawn_blocking`] that would have to wait
+//! because [`Builder::max_blocking_threads`] is reached are cancelled; the others run, and the
+//! shutdown waits for them. [`Runtime::shutdown_timeout`] limits how long it waits, and
 //! [`Runtime::shutdown_background`] does not wait at all.
 //!
 //! A destructor that runs during the shutdown may wait for the runtime. What it spawns is
@@ -38,8 +39,8 @@
 //!
 //! - a pinned task or a task of a [`LocalSet`](crate::task::LocalSet) that its own thread has yet to
 //!   drop, because no other thread may drop it;
-//! - what it spawns on a runtime that has ended, if it runs inside of 16 or more destructors that
-//!   do the same. Without waiting, destructors may spawn to any depth.
+//! - what it spawns on a runtime that has ended, if it runs inside 16 or more destructors that do
+//!   the same. Destructors that do not wait may spawn to any depth.
 
 mod block_in_place;
 mod block_on;
@@ -94,9 +95,10 @@ use std::time::{Duration, Instant};
 
 /// A set of workers and the tasks, closures and jobs that run on them.
 ///
-/// Dropping a `Runtime` shuts it down: all futures that are left are dropped, closures of
-/// [`spawn_blocking`](Self::spawn_blocking) that have not started are cancelled, running ones are
-/// waited for, and all threads are joined. See the [module documentation](self) for alternatives.
+/// Dropping a `Runtime` shuts it down: all futures that are left are dropped, and all threads are
+/// joined. Closures of [`spawn_blocking`](Self::spawn_blocking) that would have to wait because
+/// [`max_blocking_threads`](Builder::max_blocking_threads) is reached are cancelled; the others
+/// run, and the drop waits for them. See the [module documentation](self) for alternatives.
 ///
 /// # Examples
 ///

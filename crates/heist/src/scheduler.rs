@@ -5,9 +5,9 @@
 //! | `run_loop` | what a worker does next |
 //! | `worker` | a thread's queues, its search and its hold on a seat |
 //! | `seats` | the right to run, and where a worker sleeps |
-//! | `spares` | workers that sit where others cannot |
-//! | `remotes` | what others see of a worker |
-//! | `slot` | a place for the task woken last |
+//! | `spares` | workers that take the seats of those that are stuck or blocked |
+//! | `remotes` | the part of each worker that other threads see |
+//! | `slot` | the LIFO slot |
 //! | `sysmon` | the thread that finds workers that are stuck |
 //! | `inject` | the inject queue: tasks from outside, and overflow |
 //! | `jobs` | jobs, and the queue for those from outside |
@@ -15,14 +15,15 @@
 //! | `idle` | which workers sleep and search, and which is woken |
 //! | `wake` | waking a worker for a new task or job |
 //! | `pinned` | tasks that stay on one worker |
-//! | `waiting` | the tasks that wait, to be found at shutdown |
+//! | `foreign` | calling wakers that may block |
+//! | `waiting` | the list of waiting tasks, for the shutdown |
 //! | `blocking` | threads for closures that block |
-//! | `closing` | threads for what is left at a shutdown |
-//! | `refused` | what comes too late, or was not begun in time |
+//! | `closing` | the end of a shutdown: threads that drop what is left |
+//! | `refused` | what a shutdown drops: what had not begun, and what comes too late |
 //! | `identity` | telling runtimes apart |
 //! | `shared` | what all workers of a runtime share |
-//! | `metrics` | the sums of what is counted here and there |
-//! | `trace` | what is recorded here and there, and whose |
+//! | `metrics` | the state of workers, and sums of their counters |
+//! | `trace` | what the scheduler records, and in whose lane |
 
 pub(crate) mod blocking;
 mod closing;

@@ -6,14 +6,14 @@ pub use tokio::{join, pin, select, try_join};
 
 /// Channels and locks for tasks: those of the tokio crate.
 ///
-/// They work in every runtime. In two ways they are at home in Tokio's own only: built without it,
-/// as here, that crate cannot be told of another one.
+/// They work in every runtime. Two behaviours differ, because the crate is built without its
+/// runtime:
 ///
-/// - What blocks a thread (`blocking_recv`, `blocking_send`, `blocking_lock`, `blocking_read`,
-///   `blocking_write`, `blocking_acquire` …) does not panic when it is called from a task of heist,
-///   as it does from a task of Tokio: it blocks the worker. Await instead, or call it in
+/// - Methods that block (`blocking_recv`, `blocking_send`, `blocking_lock`, `blocking_read`,
+///   `blocking_write`, `blocking_acquire` …) do not panic in a task of heist, as they do in a task
+///   of Tokio: they block the worker. Await instead, or call them in
 ///   [`spawn_blocking`](crate::task::spawn_blocking).
-/// - They spend the budget of Tokio's tasks, which is without limit here, not that of
+/// - Operations use the budget of Tokio's tasks, which is unlimited here, not that of
 ///   [`task::coop`](crate::task::coop). A task that always finds a message goes on until it waits
 ///   for something else. In a loop that may never wait, call
 ///   [`consume_budget`](crate::task::consume_budget).

@@ -90,8 +90,8 @@ fn i5_threads_that_have_ended_leave_no_stacks() {
     }
 }
 
-/// I6: none of the files between "ring empty" and "task found" names a lock, but for the inject
-/// queue.
+/// I6: none of the files between "ring empty" and "task found" names a lock, except those of the
+/// inject queue, the inbox for jobs and the reactors.
 #[test]
 fn i6_no_lock_is_taken_on_the_way_to_a_task() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

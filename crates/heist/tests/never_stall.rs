@@ -503,7 +503,7 @@ fn a_task_may_drop_its_runtime_where_it_may_block() {
     tells.recv().unwrap();
 }
 
-/// L6: a spare that is stuck does not keep the home worker from its seat, though others are idle:
+/// L6: a spare that is stuck does not keep the base worker from its seat, though others are idle:
 /// its pinned tasks are for nobody else.
 #[test]
 fn l6_a_stuck_spare_gives_the_seat_to_the_home_worker() {

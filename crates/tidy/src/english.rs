@@ -22,7 +22,8 @@ const BEGINNINGS: [(&str, &str); 6] = [
 ];
 
 /// Words that are wrong wherever they stand.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 6] = [
+    ("so many", "say \"at most `n`\", or \"this many\""),
     ("how-manieth", "say \"the number of\", or \"generation\""),
     ("nothing that nobody", "say it without the double negation"),
     ("nobody that does not", "say \"everybody\""),
@@ -119,6 +120,7 @@ mod tests {
 
     #[test]
     fn words_are_found_across_lines() {
+        assert_eq!(found("a.rs", "/// Takes at most so\n/// many."), ["1: \"so many\""]);
         assert_eq!(found("a.md", "x\nnothing that\nnobody has"), ["2: \"nothing that nobody\""]);
         assert_eq!(found("a.rs", "// the how-manieth"), ["1: \"how-manieth\""]);
     }

@@ -63,7 +63,7 @@ fn spare_workers_may_use_tokio() {
     runtime.block_on(stuck).unwrap();
 }
 
-/// Callbacks, and what is dropped when the runtime ends, are code of others too.
+/// Callbacks, and what is dropped when the runtime ends, are foreign code too.
 #[test]
 fn callbacks_and_drops_find_it() {
     struct Reports(mpsc::Sender<bool>);

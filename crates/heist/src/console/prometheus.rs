@@ -70,7 +70,7 @@ fn of_workers(page: &mut Page, scheduler: &Scheduler) {
         ("jobs_total", "Fork-join jobs taken from a queue and run.", |c| c.jobs.get()),
         ("stolen_jobs_total", "Those of them that were another's.", |c| c.stolen_jobs.get()),
         ("parks_total", "How often the worker went to sleep.", |c| c.parks_so_far()),
-        ("wakeups_total", "How often others woke the worker.", |c| c.wakeups.get()),
+        ("wakeups_total", "How often the worker was woken.", |c| c.wakeups.get()),
         ("noops_total", "How often it woke up for nothing.", |c| c.noops.get()),
         ("budget_yields_total", "Polls cut short on this worker.", |c| c.budget_yields.get()),
         ("seat_losses_total", "How often it was stuck and lost its seat.", |c| c.seat_losses.get()),

@@ -44,7 +44,7 @@ where
     here.unwrap_or_else(current_or_global).broadcast(f)
 }
 
-/// Tells the closure of a [`broadcast`] on behalf of which worker it is called.
+/// Tells the closure of a [`broadcast`] which worker calls it.
 ///
 /// # Examples
 ///

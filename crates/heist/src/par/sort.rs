@@ -1,13 +1,8 @@
 //! Parallel sorting.
 
 use crate::forkjoin::{current_num_workers, join};
+use crate::tuning::{PIECES_PER_WORKER, SEQUENTIAL_SORT};
 use std::cmp::Ordering;
-
-/// Slices up to this length are left to the standard library, which sorts them faster than they
-/// could be divided. Guessed.
-const SEQUENTIAL_SORT: usize = 1 << 12;
-/// Number of pieces per worker, so that uneven ones do not matter. Guessed.
-const PIECES_PER_WORKER: usize = 8;
 
 /// Sorts a slice in parallel, without preserving the order of equal items.
 ///

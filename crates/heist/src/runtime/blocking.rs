@@ -1,4 +1,4 @@
-//! Blocking threads are in the runtime that they work for.
+//! Starting blocking threads, which enter the runtime that they work for.
 
 use super::Handle;
 use super::context::{self, Polling};

@@ -63,7 +63,7 @@ impl Driver {
         })
     }
 
-    /// Leaves the worker's jobs to whoever clears away.
+    /// Leaves the worker's jobs to the threads that drop the leftovers.
     pub(super) fn leave_jobs(&self) {
         if let Some(worker) = &self.lock().worker {
             worker.leave_jobs();

@@ -188,6 +188,15 @@ impl RuntimeMetrics {
     /// that it spawned or woke last.
     ///
     /// If most polls are of this kind, tasks hand work to each other on one worker.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let rt = heist::runtime::Builder::new_current_thread().build().unwrap();
+    /// rt.block_on(rt.spawn(async { heist::spawn(async {}).await.unwrap() })).unwrap();
+    /// // The inner task ran from the slot, and so did the outer one after the inner had woken it.
+    /// assert_eq!(rt.metrics().worker_lifo_hit_count(0), 2);
+    /// ```
     #[track_caller]
     pub fn worker_lifo_hit_count(&self, worker: usize) -> u64 {
         self.worker("worker_lifo_hit_count", worker).lifo_hits.get()
@@ -296,7 +305,8 @@ impl RuntimeMetrics {
         self.worker("worker_park_unpark_count", worker).parks_and_unparks.get()
     }
 
-    /// Returns how often another thread woke the worker.
+    /// Returns how often the worker was woken: by another thread, by an event or a timer of its
+    /// reactor, or to return to its seat.
     ///
     /// A worker that finds new work while it prepares to sleep continues by itself; that is not
     /// counted.

@@ -7,10 +7,10 @@ use std::panic::Location;
 
 /// Spawns a task on the current runtime, and returns a [`JoinHandle`] for its output.
 ///
-/// The task starts to run at once, in parallel with the caller, even if the handle is not awaited.
-/// Dropping the handle detaches the task. Outside of a runtime, the task runs on the global
-/// runtime, which is started by the first call that needs it. That has one worker per core, or as
-/// many as the environment variable `HEIST_WORKERS` says.
+/// The task is queued at once and may run in parallel with the caller, even if the handle is not
+/// awaited. Dropping the handle detaches the task. Outside of a runtime, the task runs on the
+/// global runtime, which is started by the first call that needs it. That has one worker per core,
+/// or as many as the environment variable `HEIST_WORKERS` says.
 ///
 /// # Examples
 ///

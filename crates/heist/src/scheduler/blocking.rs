@@ -6,7 +6,7 @@
 //! | `roster` | the threads that exist, sleep or come: the accounting, under one lock |
 //! | `crew` | what a thread does, and how the next one is called |
 //!
-//! The protocol is told in `blocking/README.md`.
+//! `blocking/README.md` specifies the protocol.
 
 mod crew;
 mod queue;
@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle, ThreadId};
 
-/// What a runtime's builder decides.
+/// The settings from the runtime's builder.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) limits: Limits,
@@ -44,16 +44,16 @@ pub(crate) struct Config {
 pub(crate) struct Blocking {
     crew: Crew<Unbegun>,
     threads: ThreadSpec,
-    /// Locked while a thread is started: a thread that runs has its handle here
-    /// by the time another gets the lock.
+    /// Locked while a thread is started, so that the handle of each running thread is here when
+    /// another thread gets the lock.
     handles: Mutex<Handles>,
 }
 
 #[derive(Default)]
 struct Handles {
-    /// Of those that have not ended; when the runtime goes down, of some that have.
+    /// Handles of the threads that have not ended. During a shutdown, of ended ones too.
     running: Vec<JoinHandle<()>>,
-    /// Of the last that has.
+    /// The handle of the thread that ended last.
     ended: Option<JoinHandle<()>>,
 }
 
@@ -63,8 +63,8 @@ impl Blocking {
         Blocking { crew: Crew::new(limits, SHARDS), threads, handles: Mutex::default() }
     }
 
-    /// Has a thread run the closure; a mandatory one also if the runtime goes down before its turn.
-    /// After [`close`](Self::close) it comes back.
+    /// Has a thread run the closure; a mandatory one even if the runtime shuts down before its
+    /// turn. Returns the closure after [`close`](Self::close).
     pub(crate) fn submit(
         &self,
         closure: Notified<NeverWaits>,
@@ -74,9 +74,9 @@ impl Blocking {
         self.crew.submit(this_thread() as usize, Unbegun { closure, is_mandatory }, host)
     }
 
-    /// Has a thread run `call` now: one that sleeps, or a new one. If there is none to be had, it
-    /// is dropped; it never waits for a thread that is busy. It is also dropped if the runtime goes
-    /// down before it has begun. It must not panic.
+    /// Has a sleeping or a new thread run `call` now. If there is no such thread, the call is
+    /// dropped; it never waits for a busy thread. It is also dropped if the runtime shuts down
+    /// before it has begun. It must not panic.
     pub(crate) fn call(
         &self,
         call: impl FnOnce() + Send + 'static,
@@ -85,7 +85,7 @@ impl Blocking {
         self.crew.call(Box::new(call), host)
     }
 
-    /// How the threads are made.
+    /// The settings of the threads.
     pub(crate) fn threads(&self) -> &ThreadSpec {
         &self.threads
     }
@@ -100,9 +100,9 @@ impl Blocking {
         Ok(())
     }
 
-    /// The calling thread ends. It lets go of the one that has ended before it, whose stack the
-    /// system takes back: so however many there were, no more than one is kept. (It does not wait
-    /// for it: that may run destructors of others, which may wait for anything.)
+    /// Called by a thread that ends. It releases the handle of the thread that ended before it,
+    /// whose stack the system then takes back. So at most one stack is kept. (It does not join that
+    /// thread, which may be in foreign destructors that wait for anything.)
     pub(crate) fn retire(&self) {
         let this = thread::current().id();
         let mut handles = self.handles();
@@ -112,17 +112,17 @@ impl Blocking {
         let own = handles.running.swap_remove(index);
         let before = handles.ended.replace(own);
         drop(handles);
-        // With what it died of, perhaps: that may be anything.
+        // Without the lock: the handle may hold a panic's payload, whose drop is foreign code.
         drop(before);
     }
 
-    /// Takes no more closures, and has the threads end when they are done. Returns the closures
-    /// that no thread will begin, which the caller [ends](Unbegun::end).
+    /// Closes the queue, and has the threads end when they are done. Returns the closures that no
+    /// thread will begin, which the caller [ends](Unbegun::end).
     pub(crate) fn close(&self) -> impl Iterator<Item = Unbegun> + use<> {
         self.crew.close()
     }
 
-    /// Threads that have not ended, but the one of this id.
+    /// The threads that have not ended, except the one with this id.
     pub(crate) fn unfinished(&self, except: Option<ThreadId>) -> Vec<thread::Thread> {
         let handles = self.handles();
         let threads =
@@ -130,7 +130,7 @@ impl Blocking {
         threads.filter(|thread| Some(thread.id()) != except).cloned().collect()
     }
 
-    /// After [`close`](Self::close): waits for all threads but the one of this id.
+    /// After [`close`](Self::close): waits for all threads except the one with this id.
     pub(crate) fn join(&self, except: Option<ThreadId>) {
         self.crew.wait_until_ended(usize::from(except.is_some()));
         loop {
@@ -140,13 +140,13 @@ impl Blocking {
             if others.peek().is_none() {
                 return;
             }
-            // One that clears away may have started another meanwhile. What a thread died of, if
-            // it was a callback's panic, has been printed.
+            // A thread that drops leftovers may have started another one meanwhile. The panic of a
+            // callback that ended a thread has been printed.
             others.for_each(|handle| _ = handle.join());
         }
     }
 
-    /// The id of the calling thread if it is one of these.
+    /// The id of the calling thread, if it is a blocking thread of this runtime.
     pub(crate) fn own_thread(&self) -> Option<ThreadId> {
         let this = thread::current().id();
         let handles = self.handles();
@@ -154,23 +154,23 @@ impl Blocking {
         all.any(|handle| handle.thread().id() == this).then_some(this)
     }
 
-    /// Whether there is no closure that runs or waits.
+    /// Whether no closure runs or waits.
     pub(crate) fn is_idle(&self) -> bool {
         let census = self.crew.census();
         census.queued == 0 && census.threads == census.idle
     }
 
-    /// Threads that there are, those being started and ended included.
+    /// The number of threads, including those that start or end.
     pub(crate) fn num_blocking_threads(&self) -> usize {
         self.crew.census().threads
     }
 
-    /// Threads that sleep.
+    /// The number of threads that sleep.
     pub(crate) fn num_idle_blocking_threads(&self) -> usize {
         self.crew.census().idle
     }
 
-    /// Closures that no thread has begun.
+    /// The number of closures that no thread has begun.
     pub(crate) fn blocking_queue_depth(&self) -> usize {
         self.crew.census().queued
     }
@@ -191,8 +191,7 @@ impl fmt::Debug for Blocking {
     }
 }
 
-/// A closure as a future that is ready when it is polled for the first time: that makes a task
-/// of it, with all that belongs to one.
+/// A closure as a future that is ready when it is first polled, so that it can be a task.
 pub(crate) struct Closure<F>(Option<F>);
 
 impl<F> Closure<F> {
@@ -240,8 +239,7 @@ pub(crate) struct Unbegun {
 }
 
 impl Unbegun {
-    /// There is no thread for it, and there will be none: it is cancelled, or run here if it is
-    /// mandatory.
+    /// Called if no thread will run the closure: cancels it, or runs it here if it is mandatory.
     pub(crate) fn end(self) {
         if self.is_mandatory { self.run() } else { drop(self.closure) }
     }

@@ -1,13 +1,14 @@
-//! What is left when the runtime goes down, and the thread that has it is stuck.
+//! The end of a shutdown: what is left is finished or dropped even if the thread that holds it is
+//! stuck. `closing/README.md` specifies the protocol.
 //!
-//! A job that is under way may wait for another that lies in its own deque, or in that of a worker
+//! A running job may wait for another one that lies in its own deque, or in the deque of a worker
 //! that blocks as well (J5); and the drop of one task, closure or job may wait for that of another
-//! (T9). Nobody sits down in place of a worker any more. So sysmon has *closers* come: spare
-//! workers without a seat, which run the jobs that they find, drop what is left, and end. Sysmon
-//! itself drops things only where no thread can be started: it must not get stuck.
+//! (T9). No spare takes a seat any more. So sysmon calls *closers*: spare workers without a seat,
+//! which run the jobs that they find, drop what is left, and end. Sysmon itself drops things only
+//! if no thread can be started, because it must not get stuck.
 //!
-//! A runtime that has no sysmon gets one when something is left, and as long as there is something:
-//! the threads of such a runtime may never end.
+//! A runtime without a sysmon gets one for as long as something is left, because the threads of
+//! such a runtime may never end.
 
 use super::refused::one_after_the_other;
 use super::shared::{Scheduler, Shared};
@@ -16,16 +17,16 @@ use super::worker;
 use crate::env::Clock;
 use crate::tuning::RECHECK;
 
-/// When the number of tasks and other things that have ended changed last.
+/// The number of tasks and other things that have ended, and when it last changed.
 struct Progress {
     ended: u64,
     at: Clock,
 }
 
 impl Sysmon {
-    /// Sees to it that what polls that are going on, and wakers, leave behind is dropped: whoever
-    /// left it may wait for that, or hold a lock that it needs (T6). They wake sysmon; so does each
-    /// worker that ends.
+    /// Has everything dropped that running polls and wakers leave behind: the thread that left
+    /// something may wait for its drop, or hold a lock that the drop needs (T6). That thread wakes
+    /// sysmon, and so does each worker that ends.
     pub(super) fn clear_away(self) {
         let watch = Watch(self.scheduler.clone());
         self.clear_away_as(watch);
@@ -57,8 +58,8 @@ impl Sysmon {
         }
     }
 
-    /// Returns whether there are any. If none was cancelled for as long as a poll may take (L2),
-    /// one more thread comes.
+    /// Returns whether tasks are left. If none was cancelled for as long as a poll may take (L2),
+    /// calls one more closer.
     fn look_at_tasks_left(&self, progress: &mut Progress) -> bool {
         self.scheduler.gather_queued();
         let (now, ended) = (Clock::now(), self.scheduler.ended_at_close());
@@ -75,7 +76,8 @@ impl Sysmon {
         has_tasks
     }
 
-    /// Whether there are any. If fewer are at work on them than there were seats, one more comes.
+    /// Returns whether jobs are left. If fewer workers are at work on them than there were seats,
+    /// calls one more closer.
     fn look_at_jobs_left(&mut self) -> bool {
         if !self.scheduler.has_jobs_to_share() {
             return false;
@@ -90,7 +92,7 @@ impl Sysmon {
 }
 
 impl Shared {
-    /// How many tasks have ended, and what else was dropped since the close.
+    /// The number of tasks that have ended, and of other things dropped since the close.
     fn ended_at_close(&self) -> u64 {
         self.ended() + self.leftovers.taken()
     }
@@ -102,8 +104,8 @@ impl Shared {
         self.config.staffing.lends_seats() && has_any()
     }
 
-    /// Has one come, unless one is on its way; `false` if no thread can be started. The next look
-    /// tries again.
+    /// Calls a closer, unless one is on its way. Returns `false` if no thread can be started; the
+    /// next look tries again.
     pub(super) fn call_closer(&self) -> bool {
         if self.spares.is_closer_coming() {
             return true;
@@ -113,8 +115,8 @@ impl Shared {
         scheduler.start_thread(move |scheduler| scheduler.run_closer(coming))
     }
 
-    /// Something is left that another thread may wait for: sysmon looks at it. If there is none, a
-    /// thread is started to be one.
+    /// Has sysmon look at something that is left, because another thread may wait for it. If there
+    /// is no sysmon, starts a thread that acts as one.
     pub(super) fn tell_sysmon(&self) {
         match Watch::begin(self) {
             None => self.alarm.wake(),
@@ -123,7 +125,7 @@ impl Shared {
                 let begin = move |scheduler: &Scheduler| {
                     Sysmon::new(scheduler.clone()).clear_away_as(watch);
                 };
-                // If that fails, this thread may have to wait forever, or whoever ends next.
+                // If that fails, this thread may have to wait forever, or the one that ends next.
                 let _ = scheduler.start_thread(begin);
             }
         }
@@ -131,7 +133,7 @@ impl Shared {
 }
 
 impl Scheduler {
-    /// There is a sysmon, from the start to the end.
+    /// Called by a runtime that has a sysmon from the start to the end.
     pub(crate) fn watched(&self) {
         self.leftovers.set_watched(true);
     }
@@ -141,11 +143,11 @@ impl Scheduler {
     }
 }
 
-/// Sysmon sees to what is left, or will, until this is dropped.
+/// While this exists, a sysmon looks at what is left, or is about to.
 struct Watch(Scheduler);
 
 impl Watch {
-    /// Returns `None` if it does already.
+    /// Returns `None` if there is one already.
     fn begin(shared: &Shared) -> Option<Watch> {
         let is_watched = shared.leftovers.set_watched(true);
         if is_watched { None } else { Scheduler::upgrade(&shared.me).map(Watch) }
@@ -168,8 +170,7 @@ impl Scheduler {
         Coming(self.clone())
     }
 
-    /// Runs what jobs are left and drops what tasks are, on the calling thread, until it finds
-    /// none.
+    /// On the calling thread, runs the jobs and drops the tasks that are left, until it finds none.
     fn run_closer(&self, coming: Coming) {
         // Jobs on threads that were lent to the runtime are run nowhere else.
         let may_run_jobs = !self.config.staffing.is_fixed();
@@ -180,8 +181,7 @@ impl Scheduler {
                 worker.finish_jobs_of_all();
                 self.spares.put_back(self, number, worker);
             }
-            // There are as many workers as there may be: jobs wait for one of them, what is to be
-            // dropped needs none.
+            // There can be no more workers. Jobs wait for one of them; dropping needs none.
             None if self.one_more_has_begun() => {
                 self.cancel_queued_in_turn();
                 self.one_has_ended();

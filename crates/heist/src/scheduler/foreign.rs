@@ -1,6 +1,6 @@
-//! Wakers of other code that a reactor has to call. Such a waker may wait for another task, or for
-//! the next waker of the same harvest; so each is called by a task of its own, where a worker may
-//! be stuck (L2).
+//! Foreign wakers that a reactor has to call. Such a waker may wait for another task, or for the
+//! next waker of the same harvest. So each is called in a task of its own, in which a worker may be
+//! stuck (L2).
 
 use super::shared::Scheduler;
 use crate::env::quietly;
@@ -23,7 +23,7 @@ struct Call(Option<Waker>);
 
 impl Call {
     fn call(&mut self) {
-        // A panic of its is nobody's (T7).
+        // A panic in the waker is caught and dropped (T7).
         self.0.take().into_iter().for_each(|waker| quietly(|| waker.wake()));
     }
 }

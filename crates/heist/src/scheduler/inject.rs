@@ -1,9 +1,9 @@
 //! The inject queue: for tasks from outside the workers, and for what overflows (Q8).
 //!
-//! A list per group of producer threads, behind a lock of
-//! its own that is held for a few instructions. A thread always uses the same list, so that its
-//! tasks stay in order and threads that spawn at the same time do not meet. Workers take batches:
-//! one lock, up to half a ring of tasks. The protocol is told in `inject/README.md`.
+//! Each group of producer threads has a list behind a lock of its own, which is held for a few
+//! instructions. A thread always uses the same list, so that its tasks stay in order, and threads
+//! that spawn at the same time rarely meet. Workers take batches: up to half a ring of tasks under
+//! one lock. `inject/README.md` specifies the protocol.
 
 use crate::canary;
 use crate::metrics::Counter;
@@ -20,11 +20,11 @@ pub(super) struct Inject<S: Schedule> {
     shards: Box<[CachePadded<Shard<S>>]>,
 }
 
-/// The queue takes no more tasks. Dropping this one, without any lock held, cancels it.
+/// The queue is closed. The task must be dropped without a lock held; that cancels it.
 pub(super) struct Closed<S: Schedule>(pub(super) Notified<S>);
 
 struct Shard<S: Schedule> {
-    /// How many tasks the list holds, to be read without the lock. Written with it.
+    /// The length of the list, written with the lock held and read without it.
     len: AtomicUsize,
     /// Tasks that came one by one, and those of them that were new (M1). Written with the lock.
     pushed: Counter,
@@ -49,7 +49,7 @@ impl<S: Schedule> Inject<S> {
         Inject { shards }
     }
 
-    /// Appends a task to the list of the calling thread. After the queue was closed it comes back.
+    /// Appends a task to the list of the calling thread. Returns it if the queue is closed.
     pub(super) fn push(&self, producer: usize, task: Notified<S>) -> Result<(), Closed<S>> {
         self.append(producer, task, false)
     }
@@ -126,7 +126,7 @@ impl<S: Schedule> Inject<S> {
         self.shards.iter().all(|shard| shard.len() == 0)
     }
 
-    /// Takes no more tasks, and gives back all that are here.
+    /// Closes the queue, and returns its tasks.
     #[must_use = "the tasks have to be cancelled"]
     pub(super) fn close(&self) -> TaskList<S> {
         let mut tasks = TaskList::new();
@@ -170,8 +170,8 @@ impl<S: Schedule> Shard<S> {
     }
 
     fn len(&self) -> usize {
-        // Relaxed: whether it is seen in time is the business of the barriers around it in
-        // `idle`; the tasks themselves are behind the lock.
+        // Relaxed: the barriers in `idle` make it visible in time; the tasks themselves are behind
+        // the lock.
         self.len.load(Ordering::Relaxed)
     }
 

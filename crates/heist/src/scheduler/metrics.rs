@@ -1,4 +1,4 @@
-//! The sums of what is counted here and there (M1).
+//! The state of workers, and sums of their counters (M1).
 
 use super::pinned::PinnedInbox;
 use super::shared::{Scheduler, Shared};

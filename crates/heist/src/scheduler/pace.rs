@@ -60,7 +60,8 @@ impl Pace {
         !(self.is_tuned && may_go_first())
     }
 
-    /// It has looked, and has so many tasks in its ring now. The clock is read rarely.
+    /// Called after a look at the inject queue; the ring now holds `own` tasks. The clock is read
+    /// rarely.
     pub(super) fn looked(&mut self, own: usize) {
         if self.is_tuned && self.ticks >= TICK_INTERVAL {
             let now = Clock::now();
@@ -120,7 +121,7 @@ mod tests {
         Pace::new(set, Arc::new(WorkerCounters::new(None)))
     }
 
-    /// A tick of a worker with so many tasks in its ring; whether it looks.
+    /// One tick of a worker with `own` tasks in its ring. Returns whether it looks.
     fn look_in_time(pace: &mut Pace, own: usize) -> bool {
         let is_time = pace.tick(|| false);
         if is_time {

@@ -1,4 +1,4 @@
-//! Pinned tasks: each runs on one worker only (W8). The protocol is told in `pinned/README.md`.
+//! Pinned tasks: each runs on one worker only (W8). `pinned/README.md` specifies the protocol.
 
 mod inbox;
 #[cfg(all(test, loom))]
@@ -43,7 +43,7 @@ impl Scheduler {
         worker::with_worker(self.address(), task, |here| !here.is_spare(), Worker::spawn_pinned)
     }
 
-    /// To the inbox of a worker whose thread this is not.
+    /// To the pinned inbox of a worker whose thread this is not.
     pub(super) fn wake_elsewhere(&self, worker: usize, task: Runnable) {
         self.remotes[worker].pinned.wake(task);
         self.notify_worker(worker);
@@ -70,7 +70,7 @@ impl Scheduler {
 }
 
 impl Shared {
-    /// Something came to this worker's inbox.
+    /// Something came to this worker's pinned inbox.
     pub(super) fn notify_worker(&self, worker: usize) {
         // If it does not sit at home it is stuck, or has stepped aside; it looks when it is back.
         let sits_there = || self.seats[worker].is_home();

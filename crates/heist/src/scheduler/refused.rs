@@ -1,19 +1,17 @@
-//! What comes too late, or was not begun in time: a runtime that shuts down drops it.
+//! What a shutdown drops: what had not begun, and what comes too late.
 //!
-//! - **What was not begun** when the shutdown began is dropped when all of the runtime is closed
-//!   (T9): queued and waiting tasks, blocking closures and jobs without a thread, wakers in the
-//!   reactors. It goes to the leftovers, or to `waiting`. Threads that clear away drop one thing
-//!   after the other, and any number of threads do so at a time: one whose drop waits is joined by
-//!   another (`closing.rs`).
-//! - **What is spawned later**, a task, closure or job, is dropped by whoever spawns it, there and
-//!   then, also in the middle of another drop: that drop may wait for it, or for what it holds
-//!   (T9). From a certain depth on it is left to others, so that a chain, in which each drop spawns
-//!   the next, is as long as it likes.
-//! - **A task that is woken later**, or overflows, is left to whoever clears away: its waker may
-//!   hold a lock that the task needs when it is dropped, and did not ask for anything to be dropped
-//!   (T6).
-//! - When all that clear away have ended, nobody takes what is left to others. It is dropped by the
-//!   thread that would have left it: on a thread that is dropping something else, after that.
+//! - **What had not begun** (queued and waiting tasks, blocking closures and jobs without a thread,
+//!   wakers in the reactors) is dropped once the whole runtime is closed (T9). It is in the
+//!   leftovers or in `waiting`. Any number of threads take one thing after the other and drop it:
+//!   if one thread's drop blocks, another continues (`closing.rs`).
+//! - **A task, closure or job that is spawned later** is dropped at once by the thread that spawns
+//!   it, even in the middle of another drop, which may wait for it or for what it holds (T9).
+//!   Beyond a certain depth it goes to the leftovers, so that a chain in which each drop spawns the
+//!   next may have any length.
+//! - **A task that is woken later**, or overflows, goes to the leftovers: the waking thread may
+//!   hold a lock that the task needs when it is dropped (T6).
+//! - **Once the leftovers are closed**, because all threads that drop them have ended, a thread
+//!   drops what it would have left: at once, or after what it is dropping already.
 
 use super::blocking::Unbegun;
 use super::jobs::Job;
@@ -26,7 +24,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// Something that a shutdown has to end. It may run any code.
+/// Something that a shutdown has to end. Ending it may run any code.
 pub(crate) enum Late {
     Task(Runnable),
     Closure(Unbegun),
@@ -37,7 +35,7 @@ pub(crate) enum Late {
 }
 
 impl Late {
-    /// Drops it, and tells whoever waits for it. Never panics.
+    /// Drops it, and wakes the threads and tasks that wait for it. Never panics.
     pub(crate) fn end(self) {
         match self {
             Late::Task(task) => drop(task),
@@ -58,7 +56,7 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What is left to whoever clears away.
+/// What the threads that end, and closers, have to drop.
 pub(super) struct Leftovers(Mutex<Left>);
 
 struct Left {
@@ -69,7 +67,7 @@ struct Left {
     taken: u64,
     /// Whether there is a sysmon, or one is coming.
     is_watched: bool,
-    /// Nobody clears away any more.
+    /// No thread takes anything from here any more.
     is_closed: bool,
 }
 
@@ -89,7 +87,7 @@ impl Leftovers {
         left.tasks.len() + left.others.len()
     }
 
-    /// Leaves something; gives it back if nobody would come for it.
+    /// Leaves something. Returns it if no thread would take it.
     pub(super) fn leave(&self, late: Late) -> Result<(), Late> {
         let mut left = self.lock();
         if left.is_closed {
@@ -132,13 +130,15 @@ impl Leftovers {
         self.lock().taken
     }
 
-    /// Sysmon comes, or has ended. Returns whether there was one. Whoever has left something sees
-    /// that there is none, or sysmon sees afterwards what was left, also in the queue of a worker.
+    /// Notes that there is a sysmon, or that it has ended. Returns whether there was one. A thread
+    /// that has left something sees that there is none, or sysmon sees afterwards what was left,
+    /// also in the queue of a worker.
     pub(super) fn set_watched(&self, is_watched: bool) -> bool {
         std::mem::replace(&mut self.lock().is_watched, is_watched)
     }
 
-    /// Nobody comes any more, unless something is left: whoever comes later keeps what it has.
+    /// Closes the leftovers, unless something is in them. Threads that come later keep what they
+    /// have.
     pub(super) fn close_if_empty(&self) -> bool {
         let mut left = self.lock();
         left.is_closed = left.tasks.len() == 0 && left.others.is_empty();
@@ -169,13 +169,13 @@ impl Scheduler {
     /// Leaves something that was spawned too late.
     pub(super) fn leave_new(&self, late: Late) {
         if matches!(late, Late::Task(_)) {
-            // It counts as spawned (M1): whoever cancels it counts it as cancelled.
+            // It counts as spawned (M1); the thread that cancels it counts it as cancelled.
             self.late_spawns.add(1);
         }
         self.leave(late);
     }
 
-    /// Leaves something that comes too late to whoever clears away (T6).
+    /// Leaves something that comes too late to the threads that drop the leftovers (T6).
     pub(super) fn leave(&self, late: Late) {
         match self.leftovers.leave(late) {
             Ok(()) => self.tell_sysmon(),
@@ -188,11 +188,11 @@ impl Scheduler {
         }
     }
 
-    /// Drops something that comes too late for anybody to clear it away; if this thread is dropping
-    /// something else, later.
+    /// Drops something that no other thread would take; if this thread is dropping something else,
+    /// afterwards.
     fn end_afterwards(&self, late: Late) {
         let mut late = Some(late);
-        // On a thread that is ending nobody waits: there is no list.
+        // On a thread that is ending there is no list.
         let _ = WAITING.try_with(|waiting| {
             if let Some(waiting) = &mut *waiting.borrow_mut() {
                 waiting.extend(late.take().map(|late| (self.clone(), late)));
@@ -245,7 +245,7 @@ impl Drop for End {
     }
 }
 
-/// The next one; if there is none, whoever comes now is the first again.
+/// The next one. If there is none, the next drop is the first again.
 fn next() -> Option<(Scheduler, Late)> {
     WAITING.with_borrow_mut(|waiting| {
         let next = waiting.as_mut()?.pop_front();

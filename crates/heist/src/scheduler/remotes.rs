@@ -1,5 +1,5 @@
-//! What others see of each worker: of base workers, which are there from the beginning, and of
-//! spare ones, which come when they are needed.
+//! The part of each worker that other threads see. Base workers exist from the beginning; spare
+//! workers are added when they are needed.
 
 use super::idle::MAX_WORKERS;
 use super::jobs::{Inbox, Job};
@@ -167,7 +167,7 @@ impl Remotes {
         debug_assert!(is_new, "a spare worker is made once");
     }
 
-    /// From now on others look at so many spares.
+    /// From now on other workers look at the first `count` spares.
     pub(super) fn show_spares(&self, count: usize) {
         // Release: pairs with the Acquire in count().
         self.active_spares.store(count, Ordering::Release);

@@ -1,8 +1,8 @@
-//! Seats: the right to run. The protocol is told in `seats/README.md`.
+//! Seats: the right to run. `seats/README.md` specifies the protocol.
 //!
 //! A runtime has as many seats as it was asked for workers, and a worker runs tasks only while it
-//! sits on one. It also sleeps there: a thread that wakes a seat wakes its worker, or has a spare
-//! called. So the idle protocol is about seats, not about workers or threads.
+//! sits on one. It also sleeps there: a thread that wakes a seat wakes its worker, or calls a
+//! spare. So the idle protocol is about seats, not about workers or threads.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -20,7 +20,7 @@ pub(super) struct Seat {
     home: u32,
     /// Where the worker that sits here sleeps.
     parker: Arc<CachePadded<Parker>>,
-    /// Where the home worker waits for its seat.
+    /// Where the base worker waits for its seat.
     return_parker: Parker,
     barrier: Barrier,
 }
@@ -31,7 +31,7 @@ pub(super) struct Seat {
 /// |---|---|
 /// | 0..32 | the number of the worker that sits here, or VACANT, CALLED, UNSTAFFED |
 /// | 32 | WANTED: sysmon asks for the seat; set and cleared with a worker's number only |
-/// | 33 | RECALLED: the home worker waits for it; only with the number of another worker |
+/// | 33 | RECALLED: the base worker waits for it; only with the number of another worker |
 /// | 34 | GETTING_UP: the worker sleeps, and wants to get up; only with a worker's number |
 /// | 35 | DOWN: the runtime shuts down; never cleared |
 /// | 36 | AT_JOB: the worker runs a job; the seat can be borrowed for a task |
@@ -139,7 +139,7 @@ pub(super) enum Disturbance {
 pub(super) enum Left {
     /// It is vacant. It must be put to sleep.
     Vacant,
-    /// The home worker, which waited for it, has it; or the lender, which is at a job.
+    /// The base worker, which waited for it, has it; or the lender, which is at a job.
     Handed,
     /// It stays with the worker: the runtime shuts down.
     Kept,
@@ -153,7 +153,7 @@ pub(super) enum Left {
 pub(super) enum Borrowed {
     /// For a spare worker, which must be called.
     ForSpare,
-    /// For the home worker, which has been waiting.
+    /// For the base worker, which has been waiting.
     ForHome,
     /// It was not.
     No,
@@ -220,7 +220,7 @@ impl Seat {
                 return Disturbance::None;
             }
             if word.occupant() != worker {
-                // The home worker asks for it, by recall(). A spare has no more right to it than
+                // The base worker asks for it, by recall(). A spare has no more right to it than
                 // the holder.
                 if worker == self.home || self.try_end_lending(word, worker) {
                     return Disturbance::Lost;
@@ -269,7 +269,7 @@ impl Seat {
         !is_lender || self.exchange(word, word.without(LENDING))
     }
 
-    /// Passes the seat to the home worker if that waits, or to the lender; otherwise it is vacant.
+    /// Passes the seat to the base worker if that waits, or to the lender; otherwise it is vacant.
     /// Returns `None` if the word has changed.
     fn give_up(&self, word: Word) -> Option<Left> {
         let (new, left) = match (word.has(RECALLED), word.given_back()) {
@@ -330,7 +330,7 @@ impl Seat {
             let (seated, back) = match word.occupant() {
                 VACANT => (seated.with(GETTING_UP), Back::Asleep),
                 CALLED | UNSTAFFED => (seated, Back::Busy),
-                // It was given the seat: only a home worker is. If it was borrowed, answer() is
+                // It was given the seat: only a base worker is. If it was borrowed, answer() is
                 // next.
                 occupant if occupant == worker => return Back::Busy,
                 _ => return Back::Taken,
@@ -341,7 +341,7 @@ impl Seat {
         }
     }
 
-    /// The home worker asks the holder for its seat (L6). Returns `false` if there is none any
+    /// The base worker asks the holder for its seat (L6). Returns `false` if there is none any
     /// more.
     #[must_use = "nobody may sit here any more"]
     pub(super) fn recall(&self) -> bool {
@@ -351,7 +351,7 @@ impl Seat {
         is_held && self.exchange(word, word.with(RECALLED))
     }
 
-    /// The home worker waits for its seat. It may wake up for nothing.
+    /// The base worker waits for its seat. It may wake up for nothing.
     pub(super) fn wait_for_return(&self) {
         self.return_parker.park();
     }
@@ -409,7 +409,7 @@ impl Seat {
         self.load().has(GETTING_UP) && !canary::SEAT_GETTING_UP_UNSEEN.sings()
     }
 
-    /// Whether the home worker waits until the holder leaves.
+    /// Whether the base worker waits until the holder leaves.
     pub(super) fn is_recalled(&self) -> bool {
         self.load().has(RECALLED)
     }
@@ -428,7 +428,7 @@ impl Seat {
         word.has(AT_JOB) || word.occupant() == CALLED
     }
 
-    /// Takes the seat from a worker that runs a job (F3): for the home worker if that waits for it,
+    /// Takes the seat from a worker that runs a job (F3): for the base worker if that waits for it,
     /// otherwise for a spare, which has to give it back.
     pub(super) fn borrow(&self) -> Borrowed {
         loop {
@@ -462,7 +462,7 @@ impl Seat {
         self.load().has(BORROWED)
     }
 
-    /// Whether the home worker sits here.
+    /// Whether the base worker sits here.
     pub(super) fn is_home(&self) -> bool {
         self.load().occupant() == self.home
     }

@@ -1,7 +1,8 @@
-//! Spare workers: they sit where others cannot, and end when those come back.
+//! Spare workers. Each takes a seat whose worker is stuck, blocked or at a job, and ends when that
+//! worker comes back.
 //!
-//! A spare runs on a blocking thread. Its number, ring and slot outlast it, for the next one: a
-//! thief may look at them at any time.
+//! A spare runs on a blocking thread. Its number, ring and slot outlive it and are used by the next
+//! spare, because a thief may look at them at any time.
 
 use super::remotes::Ends;
 use super::shared::{Scheduler, Shared};
@@ -11,23 +12,23 @@ use crate::trace::EventKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Spare workers, by number from 0 on.
+/// The spare workers of a runtime, numbered from 0.
 pub(super) struct Spares {
     list: Mutex<SpareList>,
 }
 
-/// No spare will sit down any more.
+/// Proof that no spare will take a seat any more.
 #[must_use = "seats are closed after that"]
 pub(super) struct NoSpares(());
 
 #[derive(Default)]
 struct SpareList {
-    /// Those that do not run. The lowest is taken first, so that thieves need not look far.
+    /// Spares that do not run. The lowest number is taken first, so that thieves look at few.
     resting: BTreeMap<usize, Worker>,
     running: BTreeSet<usize>,
     made: usize,
     is_closed: bool,
-    /// All that were at work have ended, and with them those at rest.
+    /// All running spares have ended, and the resting ones were dropped.
     is_over: bool,
     /// Number of closers that will come.
     late: usize,
@@ -38,18 +39,19 @@ impl Spares {
         Spares { list: Mutex::default() }
     }
 
-    /// How many run.
+    /// The number of running spares.
     pub(super) fn running(&self) -> usize {
         self.lock().running.len()
     }
 
-    /// The runtime goes down: no more spares that sit down.
+    /// Called at shutdown: from now on no spare takes a seat.
     pub(super) fn close(&self) -> NoSpares {
         self.lock().is_closed = true;
         NoSpares(())
     }
 
-    /// All that were at work have ended: no circle of those at rest and their scheduler.
+    /// Called when all running spares have ended. Drops the resting ones, which refer to the
+    /// scheduler that owns them.
     pub(super) fn end(&self) {
         let mut list = self.lock();
         list.is_over = true;
@@ -58,7 +60,7 @@ impl Spares {
         drop(resting);
     }
 
-    /// One to run; `None` if there are as many as there may be, or the runtime goes down.
+    /// Takes a spare to run. Returns `None` if the limit is reached, or the runtime shuts down.
     pub(super) fn take(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
         let mut list = self.lock();
         if list.is_closed {
@@ -69,8 +71,8 @@ impl Spares {
         Some(taken)
     }
 
-    /// A spare to run as a closer. Returns `None` if there are as many as there may be, or all
-    /// others have ended.
+    /// Takes a spare to run as a closer. Returns `None` if the limit is reached, or all other
+    /// workers have ended.
     pub(super) fn take_for_closer(&self, scheduler: &Scheduler) -> Option<(usize, Worker)> {
         let mut list = self.lock();
         if list.is_over || !scheduler.one_more_has_begun() {
@@ -84,7 +86,7 @@ impl Spares {
         taken
     }
 
-    /// One [comes](Self::take_for_closer), or has come.
+    /// Notes that a closer is on its way, or has [come](Self::take_for_closer).
     pub(super) fn expect_closer(&self, will_come: bool) {
         let late = &mut self.lock().late;
         *late = if will_come { *late + 1 } else { *late - 1 };
@@ -94,7 +96,7 @@ impl Spares {
         self.lock().late > 0
     }
 
-    /// It has ended, and has nothing in its queues, unless the runtime goes down.
+    /// Puts back a spare that has ended. Its queues are empty, unless the runtime shuts down.
     pub(super) fn put_back(&self, scheduler: &Scheduler, number: usize, mut worker: Worker) {
         if scheduler.is_down() {
             // While others can see its queues.
@@ -145,8 +147,8 @@ fn new_spare(scheduler: &Scheduler, number: usize) -> Worker {
 }
 
 impl Scheduler {
-    /// A spare worker for this seat, on the calling thread, until it has nothing to do there or has
-    /// to give the seat up.
+    /// Runs a spare worker on the calling thread for this seat, until it has nothing to do there or
+    /// must give the seat up.
     pub(crate) fn run_spare(&self, seat: usize) {
         let Some((number, worker)) = self.spares.take(self) else {
             return self.not_staffed(seat, &NoSpare::SparesBusy(self.remotes.most_spares()));
@@ -154,14 +156,14 @@ impl Scheduler {
         worker.run_on(seat);
         self.spares.put_back(self, number, worker);
         if self.seats.iter().any(|seat| seat.is_unstaffed()) {
-            // Now there is one for it.
+            // Now there is a spare for it.
             self.alarm.wake();
         }
     }
 }
 
 impl Shared {
-    /// No spare is to be had for this seat. Sysmon tries again.
+    /// No spare was found for this seat. Sysmon retries.
     pub(super) fn not_staffed(&self, seat: usize, why: &NoSpare) {
         if self.is_down() {
             return;
@@ -170,12 +172,12 @@ impl Shared {
         self.record(|| EventKind::SpareShortage);
         worker::outside(|| log::no_spare(&self.shortage, why));
         self.seats[seat].not_staffed();
-        // A worker that has given its seat away may wait for what no spare comes for.
+        // A worker that has given its seat away may wait for something that a spare would have run.
         self.remotes.active().for_each(|remote| remote.waiter.unpark());
         self.alarm.needed();
     }
 
-    /// How many spare workers run.
+    /// The number of running spare workers.
     pub(crate) fn num_spares(&self) -> usize {
         self.spares.running()
     }

@@ -1,6 +1,6 @@
 //! Sysmon: one thread that watches the workers' ticks, and takes the seat of a worker that is stuck
-//! while work waits (L2). How a seat changes hands is told in `seats/README.md`; what sysmon
-//! thinks, in `sysmon/README.md`.
+//! while work waits (L2). `seats/README.md` specifies how a seat changes hands, and
+//! `sysmon/README.md` when sysmon acts.
 
 mod alarm;
 mod report;
@@ -256,7 +256,7 @@ impl Sysmon {
             shared.empty_slot(worker);
         }
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
-        // An idle seat is enough, because the idle protocol wakes it; but not for a home worker
+        // An idle seat is enough, because the idle protocol wakes it; but not for a base worker
         // that waits for this one.
         let is_wanted = shared.config.staffing.lends_seats()
             && (is_recalled || !shared.idle.is_any_idle())
@@ -283,8 +283,8 @@ impl Scheduler {
                 self.reactor_left(seat);
                 self.put_to_sleep(seat, false, || self.has_work());
             }
-            // It has it already, or was at a job all the while; then what waits needs somebody
-            // else.
+            // The seat's base worker or the lender already holds the seat. The lender is at its
+            // job, so tasks that wait need another seat.
             Left::Handed if self.has_tasks() => self.lend_a_seat(),
             Left::Handed => {}
             Left::Kept | Left::Lost => return false,
@@ -307,7 +307,7 @@ impl Scheduler {
 }
 
 impl Shared {
-    /// No spare was to be had for this seat, once: perhaps there is one now.
+    /// Retries a seat for which no spare was found.
     pub(super) fn try_to_staff(&self, seat: usize) {
         if self.seats[seat].try_again() {
             self.reactor_left(seat);

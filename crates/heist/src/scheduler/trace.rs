@@ -1,4 +1,4 @@
-//! What is recorded here and there, and whose record it is. No code decides by it what to do next.
+//! What the scheduler records, and in whose lane. No code bases a decision on it.
 
 use super::blocking::NeverWaits;
 use super::shared::{Runnable, Shared};
@@ -7,13 +7,13 @@ use crate::task::{self, Notified};
 use crate::trace::{EventKind, OffWorker, Recorder, StallKind, StringId, Subject, TaskId};
 use std::sync::Arc;
 
-/// For what is rare, or done by threads that are no workers.
+/// Records rare events, and those of threads that are no workers.
 impl Shared {
     pub(crate) fn recorder(&self) -> Option<&Arc<Recorder>> {
         self.config.recorder.as_ref()
     }
 
-    /// By whichever thread calls.
+    /// Records an event in the lane of the calling thread.
     #[inline]
     pub(super) fn record(&self, kind: impl FnOnce() -> EventKind) {
         if let Some(recorder) = self.recorder() {
@@ -21,14 +21,14 @@ impl Shared {
         }
     }
 
-    /// A task that is new, before another thread has it.
+    /// Records a new task, before another thread has it.
     pub(super) fn record_spawn(&self, task: &Runnable) {
         if let Some(recorder) = self.recorder() {
             recorder.spawned(task.id().number().get(), task.spawned_at());
         }
     }
 
-    /// A closure for the blocking threads, before any of them has it.
+    /// Records a new closure, before a blocking thread has it.
     #[inline]
     pub(crate) fn record_closure(&self, closure: &Notified<NeverWaits>) {
         if let Some(recorder) = self.recorder() {
@@ -37,12 +37,12 @@ impl Shared {
         }
     }
 
-    /// A task that was woken, before another thread has it.
+    /// Records the wake-up of a task, before another thread has it.
     pub(super) fn record_wake(&self, task: &Runnable) {
         self.record(|| EventKind::Wake { task: id(task) });
     }
 
-    /// The worker that holds this seat is woken, if any does.
+    /// Records that the worker on this seat is woken, if there is one.
     pub(super) fn record_wake_up(&self, seat: usize) {
         if let Some(recorder) = self.recorder() {
             if let Some(worker) = self.seats[seat].holder() {
@@ -51,7 +51,7 @@ impl Shared {
         }
     }
 
-    /// A worker was found stuck.
+    /// Records that a worker was found to be stuck.
     pub(super) fn record_stall(&self, worker: usize, report: &StallReport) {
         let Some(recorder) = self.recorder() else { return };
         let task = report.task_id().map_or(0, |task| task.number().get());

@@ -2,8 +2,8 @@
 //!
 //! A runtime that goes down drops every future it still holds. It finds queued tasks in the queues,
 //! and cancels running tasks when their poll returns. The others wait, and only wakers refer to
-//! them: so they are kept here too. A task comes here when it waits for the first time, and leaves
-//! when it ends. A task that never waits never comes.
+//! them. So this list does too. A task enters it when it waits for the first time, and leaves it
+//! when it ends. A task that never waits never enters it.
 
 use crate::env::this_thread;
 use crate::metrics::SharedCounter;
@@ -35,7 +35,8 @@ impl Waiting {
         }
     }
 
-    /// Keeps a task; `None`, and the task's reference forgotten, when the runtime is down.
+    /// Keeps a task, and returns its place. If the runtime is down, forgets the task's reference
+    /// and returns `None`.
     pub(super) fn adopt(&self, task: TaskRef) -> Option<usize> {
         // Each thread has a shard of its own, as far as there are enough.
         let number = this_thread() as usize % SHARDS;
@@ -47,13 +48,14 @@ impl Waiting {
         Some(shard.tasks.insert(task) * SHARDS + number)
     }
 
-    /// Lets a task go. `false` if it was not here any more; else its reference is the caller's.
+    /// Releases a task, whose reference then belongs to the caller. Returns `false` if it was no
+    /// longer here.
     pub(super) fn release(&self, key: usize) -> bool {
         let task = self.lock(key % SHARDS).tasks.try_remove(key / SHARDS);
         task.map(TaskRef::forget).is_some()
     }
 
-    /// Takes no more tasks. Those that are here are left to [`cancel_next`](Self::cancel_next).
+    /// Closes the list. Its tasks are left to [`cancel_next`](Self::cancel_next).
     pub(super) fn close(&self) {
         for number in 0..SHARDS {
             let mut shard = self.lock(number);
@@ -64,9 +66,9 @@ impl Waiting {
         }
     }
 
-    /// After the close: cancels one of the tasks that are left; `false` if none is. Any number of
-    /// threads may do so at the same time. The future is dropped outside of the lock: it may do
-    /// anything.
+    /// After the close: cancels one of the tasks that are left. Returns `false` if there is none.
+    /// Any number of threads may call this at the same time. The future is dropped outside the
+    /// lock, because its drop may do anything.
     pub(super) fn cancel_next(&self) -> bool {
         let Some(task) = (0..SHARDS).find_map(|number| self.lock(number).next_left()) else {
             return false;

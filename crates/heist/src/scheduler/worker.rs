@@ -10,8 +10,8 @@
 //! | seat | the tick that others watch, whether it has stepped aside | `seat.rs` |
 //! | jobs | the deque and the memory of jobs, when it is a job's turn | `jobs.rs` |
 //!
-//! What other threads see of a worker (slot, tick, inboxes, the thieves' ends of its queues) is its
-//! [`Remote`]. `park.rs` puts a worker to sleep, `poll.rs` polls a task and records that,
+//! What other threads see of a worker (slot, tick, pinned inbox, the thieves' ends of its queues)
+//! is its [`Remote`]. `park.rs` puts a worker to sleep, `poll.rs` polls a task and records that,
 //! `drive.rs` runs a worker that has no thread of its own.
 
 mod count_cache;
@@ -54,7 +54,7 @@ use std::sync::Arc;
 mod tests;
 
 /// A worker. Only the thread that runs it touches this (W10); tasks on that thread reach it through
-/// a thread-local, to spawn and to wake. Nothing that borrows a part calls code of others.
+/// a thread-local, to spawn and to wake. Nothing that borrows a part calls foreign code.
 pub(crate) struct Worker {
     pub(super) me: Me,
     pub(super) queues: Queues,

@@ -66,7 +66,7 @@ pub(crate) trait Schedule: Clone + Send + Sync + 'static {
     /// `None` if the runtime has been shut down.
     fn adopt(&self, task: TaskRef) -> Option<Self::Link>;
 
-    /// Whether [`schedule`](Self::schedule) runs no code of others, so that it neither waits nor
+    /// Whether [`schedule`](Self::schedule) runs no foreign code, so that it neither waits nor
     /// panics. Asked at each poll.
     #[inline(always)]
     fn is_prompt(&self) -> bool {

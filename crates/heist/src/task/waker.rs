@@ -1,6 +1,6 @@
 //! A task's waker is the task: no allocation, one reference.
 //!
-//! A reactor calls a waker at once if that is *prompt*: it runs no code of others, so it neither
+//! A reactor calls a waker at once if that is *prompt*: it runs no foreign code, so it neither
 //! waits nor panics. Any other waker may wait for the very thread that calls it.
 
 use super::cell::{Header, RawTask};
@@ -12,7 +12,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 /// Of tasks whose scheduler takes them promptly.
 static TASK: RawWakerVTable = RawWakerVTable::new(clone::<true>, wake, wake_by_ref, drop);
 
-/// Of tasks whose scheduler calls a waker of other code.
+/// Of tasks whose scheduler calls a foreign waker.
 static SLOW_TASK: RawWakerVTable = RawWakerVTable::new(clone::<false>, wake, wake_by_ref, drop);
 
 static PROMPT: RawWakerVTable =

@@ -1,9 +1,9 @@
-//! `yield_now`: letting other tasks run first.
+//! `yield_now`: letting other tasks run.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Yields to other tasks: those that are ready run before this one continues.
+/// Yields, so that other ready tasks can run. Their order is not guaranteed.
 ///
 /// The task is put at the end of its worker's queue, not into the LIFO slot.
 ///

@@ -393,7 +393,7 @@ const SPAWNS: [Spawn; 3] = [
     |handle, held| drop(handle.spawn_job(move || drop(held)).detach()),
 ];
 
-/// Each drop spawns something whose drop does the same, so many times.
+/// Each drop spawns something whose drop does the same, `left` times.
 fn chain(handle: Handle, spawn: Spawn, left: usize, last: mpsc::Sender<()>) -> Held {
     Box::new(on_drop(move || match left {
         0 => last.send(()).unwrap(),

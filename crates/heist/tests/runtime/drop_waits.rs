@@ -403,7 +403,7 @@ fn t9_drops_that_wait_far_inside_of_each_other() {
     }
 }
 
-/// Inside of so many drops that wait a drop may wait where no other thread drops what it spawns.
+/// The depth up to which drops may wait where no other thread drops what they spawn.
 const NESTED: usize = 15;
 
 #[test]

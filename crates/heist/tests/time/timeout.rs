@@ -1,4 +1,4 @@
-//! So much time and no more.
+//! Timeouts: a future gets its time and no more.
 
 use crate::support::runtime;
 use heist::task::{coop, yield_now};

@@ -97,8 +97,8 @@ impl<L: LendsSeats> Recovery<L> {
         Ok(Stats::of(&rounds).median)
     }
 
-    /// Holds all workers, again and again, with a task that waits, until there have been so
-    /// many stalls.
+    /// Holds all workers with blocked tasks, again and again, until `self.stalls` stalls were
+    /// counted.
     fn stall<R: AsyncRuntime>(&self, runtime: &R) -> Result<(), Fault> {
         let count = || on_worker(runtime, async { L::stalls() });
         let before = count();

@@ -410,7 +410,7 @@ impl<S: AsFd> Drop for Evented<S> {
     }
 }
 
-/// What is shared is behind atomics and locks under which no code of others runs.
+/// What is shared is behind atomics and locks under which no foreign code runs.
 impl<S: AsFd> UnwindSafe for Evented<S> {}
 impl<S: AsFd> RefUnwindSafe for Evented<S> {}
 

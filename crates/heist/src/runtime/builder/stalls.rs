@@ -16,7 +16,7 @@ impl Builder {
     /// A monitor thread checks for stalls every few milliseconds while there is something to run,
     /// and sleeps otherwise; a threshold below that interval has the effect of the interval. A
     /// worker that is *blocked* while work waits loses its seat at the next check, even before the
-    /// threshold. With `None` there is no monitor, and a stuck worker keeps its seat.
+    /// threshold. With `None`, stalls are not detected, and a stuck worker keeps its seat.
     ///
     /// Tasks that are pinned to a stuck worker or belong to a [`LocalSet`](crate::task::LocalSet)
     /// on it wait in any case. So do all tasks of a runtime with

@@ -35,7 +35,7 @@ fn view(tracker: &Tracker, id: Id) -> Option<View> {
     found.map(|stats| stats.view(tracker.now()))
 }
 
-/// A future that leaves its waker, and is ready after so many polls.
+/// A future that leaves its waker, and is ready after `polls` polls.
 fn after(polls: usize) -> (impl Future<Output = ()> + Send, mpsc::Receiver<Waker>) {
     let (tell, told) = mpsc::channel();
     let mut left = polls;

@@ -6,18 +6,18 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What threads run. Dropped instead, it is cancelled. None of it panics.
+/// What threads run. A drop cancels it. None of the methods panic.
 pub(super) trait Work: Send + 'static {
     fn run(self);
 
-    /// There is no thread to run it, and there will be none.
+    /// Called if no thread will run it.
     fn fail(self, error: &Arc<io::Error>);
 
-    /// Whether it is run, not dropped, if the runtime goes down before it has a thread.
+    /// Whether it must run even if the runtime shuts down before it has a thread.
     fn is_mandatory(&self) -> bool;
 }
 
-/// Where threads come from.
+/// Starts threads, and is called back by them.
 pub(crate) trait Host: Clone + Send + 'static {
     /// Starts a thread that runs `body`.
     fn start(&self, body: impl FnOnce() + Send + 'static) -> io::Result<()>;
@@ -38,13 +38,13 @@ pub(crate) trait Host: Clone + Send + 'static {
 /// Why there is no thread for a call.
 #[derive(Debug)]
 pub(crate) enum NoThread {
-    /// All that there may be are busy, or the runtime is down.
+    /// All threads that the limit allows are busy, or the runtime is down.
     AllBusy,
     /// The system starts no more.
     NotStarted(io::Error),
 }
 
-/// The threads of a runtime that run what blocks.
+/// The blocking threads of a runtime.
 pub(super) struct Crew<W>(Arc<Roster<W>>);
 
 impl<W> Clone for Crew<W> {
@@ -54,18 +54,18 @@ impl<W> Clone for Crew<W> {
 }
 
 impl<W: Work> Crew<W> {
-    pub(super) fn new(limits: Limits, inboxes: usize) -> Self {
-        Crew(Arc::new(Roster::new(limits, inboxes)))
+    pub(super) fn new(limits: Limits, shards: usize) -> Self {
+        Crew(Arc::new(Roster::new(limits, shards)))
     }
 
-    /// Has a thread run `work`, or gives it back after [`close`](Self::close).
+    /// Has a thread run `work`. Returns it after [`close`](Self::close).
     pub(super) fn submit(&self, producer: usize, work: W, host: &impl Host) -> Result<(), W> {
         let summon = self.0.submit(producer, work)?;
         self.follow(summon, host);
         Ok(())
     }
 
-    /// Has a thread run `call` now, or drops it if there is none to be had.
+    /// Has a thread run `call` now, or drops it if no thread can.
     pub(super) fn call(&self, call: Call, host: &impl Host) -> Result<(), NoThread> {
         match self.0.call(call, host.core()) {
             Ok(Summon::Start(number)) => self.start_for_call(number, host),
@@ -91,15 +91,15 @@ impl<W: Work> Crew<W> {
         answer
     }
 
-    /// Takes no more, and gives back what no thread will take: what is mandatory, which the caller
-    /// runs, only if there are no threads; all else is to be dropped.
+    /// Closes the queue, and returns what no thread will take. The caller drops it, except for
+    /// mandatory work, which it runs; this is returned only if there are no threads.
     pub(super) fn close(&self) -> impl Iterator<Item = W> + use<W> {
         let left = self.0.close(W::is_mandatory);
         drop(left.calls);
         left.cancelled.into_iter().chain(left.mandatory)
     }
 
-    /// After [`close`](Self::close): waits until all threads but so many have ended.
+    /// After [`close`](Self::close): waits until at most `but` threads are left.
     pub(super) fn wait_until_ended(&self, but: usize) {
         self.0.wait_until_ended(but);
     }
@@ -131,7 +131,7 @@ impl<W: Work> Crew<W> {
     fn try_start(&self, number: Number, host: &impl Host) -> io::Result<()> {
         let (crew, its_host) = (self.clone(), host.clone());
         let start = || host.start(move || crew.work(number, its_host));
-        // The name comes from code of others, and the standard library panics at bad ones.
+        // The name comes from foreign code, and the standard library panics at bad ones.
         catch_unwind(AssertUnwindSafe(start)).unwrap_or_else(|_| {
             Err(io::Error::other("a panic; is it the name that Builder::thread_name_fn gave?"))
         })
@@ -141,7 +141,8 @@ impl<W: Work> Crew<W> {
     fn work(self, number: Number, host: impl Host) {
         let leave = Leave { crew: &self, host: &host };
         let me = Sleeper::new(number);
-        // Before the callback, which may take its time: others wait until this one has looked.
+        // Before the callback, which may take long: no other thread is called until this one has
+        // looked.
         let (taken, summon) = self.0.arrive(&me);
         self.follow(summon, &host);
         host.started();
@@ -162,7 +163,7 @@ fn run(taken: Taken<impl Work>) {
     }
 }
 
-/// Counts a thread as ended, also if a callback panics.
+/// Counts a thread as ended, even if a callback panics.
 struct Leave<'a, W: Work, H: Host> {
     crew: &'a Crew<W>,
     host: &'a H,

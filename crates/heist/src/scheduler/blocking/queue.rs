@@ -1,9 +1,8 @@
-//! What waits for a blocking thread: closures, in the order in which each thread spawned them.
+//! The closures that wait for a blocking thread, in the order in which each thread spawned them.
 //!
-//! A thread that spawns puts them into its inbox; a thread that runs them takes them one by one
-//! from the front. When the front is empty it changes places with an inbox, as a whole: so the two
-//! sides meet once for many closures, and yet every closure can be taken by every thread at any
-//! time.
+//! A thread that spawns closures appends them to its shard; a thread that runs them takes them one
+//! by one from the front. When the front is empty, it is swapped with a whole shard. So spawners
+//! and runners meet once for many closures, and any thread can take any closure at any time.
 
 use crate::canary;
 use crossbeam_utils::CachePadded;
@@ -16,13 +15,13 @@ mod loom_tests;
 mod tests;
 
 pub(super) struct Queue<T> {
-    inboxes: Box<[CachePadded<Inbox<T>>]>,
-    /// Locked before an inbox, if both are.
+    shards: Box<[CachePadded<Shard<T>>]>,
+    /// Locked before a shard, if both are.
     front: CachePadded<Mutex<Front<T>>>,
 }
 
-struct Inbox<T> {
-    /// How many the list holds, to be read without the lock. Written with it.
+struct Shard<T> {
+    /// The length of the list, written with the lock held and read without it.
     len: AtomicUsize,
     list: Mutex<List<T>>,
 }
@@ -34,54 +33,54 @@ struct List<T> {
 
 struct Front<T> {
     items: VecDeque<T>,
-    /// The inbox that is next to come to the front, if there is something in it: all get there.
-    next_inbox: usize,
+    /// The shard that comes to the front next unless it is empty; they take turns.
+    next_shard: usize,
 }
 
 impl<T> Queue<T> {
-    pub(super) fn new(inboxes: usize) -> Self {
-        let inbox = || Inbox {
+    pub(super) fn new(shards: usize) -> Self {
+        let shard = || Shard {
             len: AtomicUsize::new(0),
             list: Mutex::new(List { items: VecDeque::new(), is_closed: false }),
         };
         Queue {
-            inboxes: (0..inboxes).map(|_| CachePadded::new(inbox())).collect(),
-            front: CachePadded::new(Mutex::new(Front { items: VecDeque::new(), next_inbox: 0 })),
+            shards: (0..shards).map(|_| CachePadded::new(shard())).collect(),
+            front: CachePadded::new(Mutex::new(Front { items: VecDeque::new(), next_shard: 0 })),
         }
     }
 
-    /// Appends to the inbox of a producer, or gives the item back if the queue is closed.
+    /// Appends to the shard of a producer, or gives the item back if the queue is closed.
     pub(super) fn push(&self, producer: usize, item: T) -> Result<(), T> {
-        let inbox = &self.inboxes[producer % self.inboxes.len()];
-        let mut list = inbox.lock();
+        let shard = &self.shards[producer % self.shards.len()];
+        let mut list = shard.lock();
         if list.is_closed && !canary::BLOCKING_CLOSE_UNSEEN.sings() {
             return Err(item);
         }
         list.items.push_back(item);
-        inbox.publish(list);
+        shard.publish(list);
         Ok(())
     }
 
-    /// Takes the first, and tells whether others are left.
+    /// Takes the first item. Also returns whether others are left.
     pub(super) fn pop(&self) -> Option<(T, bool)> {
         let mut front = self.lock();
         if front.items.is_empty() {
             self.refill(&mut front);
         }
         let item = front.items.pop_front()?;
-        Some((item, !(front.items.is_empty() && self.inboxes_are_empty())))
+        Some((item, !(front.items.is_empty() && self.shards_are_empty())))
     }
 
-    /// Brings an inbox to the front, which is empty.
+    /// Brings a shard to the front, which is empty.
     fn refill(&self, front: &mut Front<T>) {
-        for offset in 0..self.inboxes.len() {
-            let index = (front.next_inbox + offset) % self.inboxes.len();
-            let inbox = &self.inboxes[index];
-            if inbox.len() > 0 {
-                let mut list = inbox.lock();
+        for offset in 0..self.shards.len() {
+            let index = (front.next_shard + offset) % self.shards.len();
+            let shard = &self.shards[index];
+            if shard.len() > 0 {
+                let mut list = shard.lock();
                 std::mem::swap(&mut front.items, &mut list.items);
-                inbox.publish(list);
-                front.next_inbox = index + 1;
+                shard.publish(list);
+                front.next_shard = index + 1;
                 return;
             }
         }
@@ -92,24 +91,24 @@ impl<T> Queue<T> {
         let front = self.lock();
         if canary::BLOCKING_LOOK_UNLOCKED.sings() && front.items.is_empty() {
             drop(front);
-            return self.inboxes_are_empty();
+            return self.shards_are_empty();
         }
-        // With the lock: nothing is on its way from an inbox to the front.
-        front.items.is_empty() && self.inboxes_are_empty()
+        // With the lock: nothing is on its way from a shard to the front.
+        front.items.is_empty() && self.shards_are_empty()
     }
 
-    fn inboxes_are_empty(&self) -> bool {
-        self.inboxes.iter().all(|inbox| inbox.len() == 0)
+    fn shards_are_empty(&self) -> bool {
+        self.shards.iter().all(|shard| shard.len() == 0)
     }
 
-    /// How many wait; a snapshot.
+    /// The number of items, which may be outdated.
     pub(super) fn len(&self) -> usize {
         let front = self.lock();
-        front.items.len() + self.inboxes.iter().map(|inbox| inbox.len()).sum::<usize>()
+        front.items.len() + self.shards.iter().map(|shard| shard.len()).sum::<usize>()
     }
 
-    /// Takes no more, keeps so many from the front and of the others those that `stays` says, and
-    /// gives back the rest.
+    /// Closes the queue. Keeps the first `keep` items, and those of the others for which `stays`
+    /// holds; returns the rest.
     pub(super) fn close(&self, keep: usize, stays: impl Fn(&T) -> bool) -> VecDeque<T> {
         let mut front = self.gather(true);
         let first_to_go = keep.min(front.items.len());
@@ -124,15 +123,15 @@ impl<T> Queue<T> {
         std::mem::take(&mut self.gather(false).items)
     }
 
-    /// Brings all to the front, inbox after inbox.
+    /// Brings all to the front, shard after shard.
     fn gather(&self, close: bool) -> MutexGuard<'_, Front<T>> {
         let mut front = self.lock();
-        for offset in 0..self.inboxes.len() {
-            let inbox = &self.inboxes[(front.next_inbox + offset) % self.inboxes.len()];
-            let mut list = inbox.lock();
+        for offset in 0..self.shards.len() {
+            let shard = &self.shards[(front.next_shard + offset) % self.shards.len()];
+            let mut list = shard.lock();
             list.is_closed |= close;
             front.items.append(&mut list.items);
-            inbox.publish(list);
+            shard.publish(list);
         }
         front
     }
@@ -143,15 +142,15 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> Inbox<T> {
+impl<T> Shard<T> {
     fn lock(&self) -> MutexGuard<'_, List<T>> {
         // Nothing panics with the lock held.
         self.list.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn len(&self) -> usize {
-        // Relaxed: whether it is seen in time is the business of the fences in `roster`; the items
-        // themselves are behind the lock.
+        // Relaxed: the fences in `roster` make it visible in time; the items themselves are behind
+        // the lock.
         self.len.load(Ordering::Relaxed)
     }
 

@@ -12,17 +12,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Tells the threads of a runtime apart; never given out twice.
+/// The number of a thread of the runtime. Never reused.
 pub(super) type Number = u64;
 
 /// A closure that one thread, named by its number, is called to run.
 pub(super) type Call = Box<dyn FnOnce() + Send>;
 
 pub(super) struct Roster<T> {
-    /// What waits for a thread.
+    /// The closures that wait for a thread.
     queue: Queue<T>,
     /// Whether a thread could be called for the queue. Written with the lock of the members, in
-    /// `settle`; a thread that reads `true` asks again with the lock.
+    /// `settle`; a thread that reads `true` checks again with the lock.
     is_callable: AtomicBool,
     members: Mutex<Members>,
     /// Notified when a thread has ended during the shutdown.
@@ -46,22 +46,22 @@ struct Members {
     idle: Vec<Sleeper>,
     /// The one thread that was woken or started for what is in the queue and has not looked yet.
     coming: Option<Number>,
-    /// Each with the thread that was woken or started for it and has not taken it yet.
+    /// Calls, each with the thread that was woken or started for it and has not taken it yet.
     calls: Vec<(Number, Call)>,
     next_number: Number,
     is_closed: bool,
 }
 
-/// A thread, to itself and in the list of those that sleep.
+/// A thread, as it knows itself and as it is in the list of sleepers.
 #[derive(Clone)]
 pub(super) struct Sleeper {
     number: Number,
     bell: Arc<Condvar>,
-    /// Where it was when it went to sleep.
+    /// The core on which it went to sleep.
     core: Core,
 }
 
-/// The number of a core. Each thread will be where it was, as a rule.
+/// The number of a core. A thread usually wakes up where it went to sleep.
 pub(super) type Core = usize;
 
 impl Sleeper {
@@ -70,14 +70,15 @@ impl Sleeper {
     }
 }
 
-/// What has to be done, once the lock is free, so that what waits finds a thread.
+/// What to do, once the lock is free, so that waiting closures get a thread.
 #[must_use]
 pub(super) enum Summon {
-    /// Nothing: nothing waits, a thread is coming, or all there may be are busy.
+    /// Nothing: no closure waits, a thread is coming, or all threads that the limit allows are
+    /// busy.
     Nobody,
-    /// This thread sleeps.
+    /// Wake this thread, which sleeps.
     Wake(Arc<Condvar>),
-    /// There is no thread of this number yet; it already counts.
+    /// Start a thread with this number; it already counts.
     Start(Number),
 }
 
@@ -91,9 +92,9 @@ pub(super) enum Taken<T> {
 pub(super) struct Left<T> {
     /// Closures that would have to wait for a thread.
     pub(super) cancelled: VecDeque<T>,
-    /// Those that have to be run, and there is no thread at all.
+    /// Mandatory closures, if there is no thread at all.
     pub(super) mandatory: VecDeque<T>,
-    /// What was to be run at once and has not begun.
+    /// Calls that have not begun.
     pub(super) calls: Vec<Call>,
 }
 
@@ -103,7 +104,7 @@ impl<T> Default for Left<T> {
     }
 }
 
-/// What waits for a thread, seen from the outside.
+/// A snapshot of the threads and the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Census {
     pub(crate) threads: usize,
@@ -112,7 +113,7 @@ pub(crate) struct Census {
 }
 
 impl<T> Roster<T> {
-    pub(super) fn new(limits: Limits, inboxes: usize) -> Self {
+    pub(super) fn new(limits: Limits, shards: usize) -> Self {
         let members = Members {
             threads: 0,
             idle: Vec::new(),
@@ -122,7 +123,7 @@ impl<T> Roster<T> {
             is_closed: false,
         };
         Roster {
-            queue: Queue::new(inboxes),
+            queue: Queue::new(shards),
             is_callable: AtomicBool::new(true),
             members: Mutex::new(members),
             all_ended: Condvar::new(),
@@ -140,7 +141,7 @@ impl<T> Roster<T> {
         Ok(self.summon())
     }
 
-    /// The rule, for a thread that has changed nothing but the queue.
+    /// The rule of the README, for a thread that has changed only the queue.
     fn summon(&self) -> Summon {
         // Relaxed: ordered after a push by the fence there.
         if !self.is_callable.load(Ordering::Relaxed) {
@@ -149,8 +150,8 @@ impl<T> Roster<T> {
         self.settle(&mut self.lock())
     }
 
-    /// The rule, and the last step of each change to the members: if closures wait and no thread is
-    /// coming, a sleeper comes, or a new thread.
+    /// The rule of the README, and the last step of each change to the members: if closures wait
+    /// and no thread is coming, a sleeper or a new thread is called.
     fn settle(&self, members: &mut Members) -> Summon {
         let is_callable = members.is_callable(&self.limits);
         if !self.announce(is_callable) || self.queue.is_empty() {
@@ -172,21 +173,20 @@ impl<T> Roster<T> {
         is_callable
     }
 
-    /// Finds a thread for a call from `core`, or gives it back if there is none to
-    /// be had now.
+    /// Finds a thread for a call from `core`. Returns the call if there is none.
     pub(super) fn call(&self, call: Call, core: Core) -> Result<Summon, Call> {
         let mut members = self.lock();
         if members.is_closed {
             return Err(call);
         }
-        // Fewer threads can be called for the queue afterwards. A thread that still reads `true`
-        // asks again.
+        // Afterwards fewer threads can be called for the queue. A thread that still reads `true`
+        // checks again.
         members.hand(call, core).or_else(|call| members.start_for(call, &self.limits))
     }
 
-    /// The thread for a call could not be started. A sleeper takes it if there is one by now, else
-    /// it comes back, unless it is gone because the runtime is down. Closures that waited while
-    /// this thread counted get another.
+    /// Called if the thread for a call could not be started. If a thread sleeps by now, it gets the
+    /// call; otherwise the call is returned, unless a shutdown has dropped it. Closures that waited
+    /// while this thread counted get another thread.
     pub(super) fn call_failed(
         &self,
         number: Number,
@@ -211,9 +211,9 @@ impl<T> Roster<T> {
         (taken, self.settle_taken(&mut members))
     }
 
-    /// The next closure, without the lock if there is one in the queue; sleeps while there is
-    /// nothing, where `core` says. `None`: the thread must end, because it was not needed for long
-    /// or because the runtime goes down.
+    /// The next closure, taken without the roster's lock if the queue is not empty. While it is
+    /// empty, the thread sleeps, on the core that `core` returns. Returns `None` if the thread must
+    /// end, because it was not needed for long or because the runtime shuts down.
     pub(super) fn next(&self, me: &Sleeper, core: impl Fn() -> Core) -> Option<(Taken<T>, Summon)> {
         if let Some((item, has_more)) = self.queue.pop() {
             let summon = if has_more { self.summon() } else { Summon::Nobody };
@@ -229,7 +229,7 @@ impl<T> Roster<T> {
             }
             members.idle.push(Sleeper { core: core(), ..me.clone() });
             if !canary::BLOCKING_SLEEP_UNSETTLED.sings() {
-                // The thread that this calls is this one: the last of the idle.
+                // This calls this very thread, the last of the idle ones.
                 let _ = self.settle(&mut members);
             }
             members = self.sleep(members, me)?;
@@ -251,8 +251,8 @@ impl<T> Roster<T> {
         if canary::BLOCKING_NO_CHAIN.sings() { Summon::Nobody } else { self.settle(members) }
     }
 
-    /// Sleeps until this thread is called for, or the runtime goes down. `None`: it slept too
-    /// long, and is not in the list of sleepers any more.
+    /// Sleeps until this thread is called, or the runtime shuts down. Returns `None` if it has
+    /// slept too long; then it is no longer in the list of sleepers.
     fn sleep<'a>(
         &'a self,
         mut members: MutexGuard<'a, Members>,
@@ -260,7 +260,7 @@ impl<T> Roster<T> {
     ) -> Option<MutexGuard<'a, Members>> {
         let mut is_over = false;
         loop {
-            // Before the time: a thread that was called for comes, however late it is.
+            // Before the check of the time: a thread that was called comes, however late it is.
             let is_called = members.is_called(me.number) || members.is_closed;
             if is_called && !(is_over && canary::BLOCKING_EXPIRE_UNCHECKED.sings()) {
                 return Some(members);
@@ -274,8 +274,9 @@ impl<T> Roster<T> {
         }
     }
 
-    /// The thread could not be started. If there is no other, no thread would ever look at the
-    /// queue: the caller gets what is in it, and comes for the [next](Self::next_orphan).
+    /// Called if the thread could not be started. If there is no other, no thread would ever look
+    /// at the queue: so the caller gets the first closure, and asks for the
+    /// [next](Self::next_orphan).
     pub(super) fn not_started(&self) -> Result<Summon, T> {
         let mut members = self.lock();
         members.threads -= 1;
@@ -288,8 +289,8 @@ impl<T> Roster<T> {
         self.wake_or_take(&mut members)
     }
 
-    /// The caller has failed what it got from the queue. Meanwhile the rest was anyone's who could
-    /// call a thread, or tried to: what fails may wait for it.
+    /// Called after the closure from the queue has failed. Meanwhile any thread could call a thread
+    /// for the rest, because the drop of the failed closure may wait for it.
     pub(super) fn next_orphan(&self) -> Result<Summon, T> {
         self.wake_or_take(&mut self.lock())
     }
@@ -309,8 +310,8 @@ impl<T> Roster<T> {
         self.queue.pop().map_or(Ok(Summon::Nobody), |(orphan, _)| Err(orphan))
     }
 
-    /// A thread is about to end. Closures that came since it last looked, while it still counted,
-    /// get another.
+    /// Called by a thread that is about to end. Closures that came since it last looked, while it
+    /// still counted, get another thread.
     pub(super) fn ended(&self) -> Summon {
         let mut members = self.lock();
         members.threads -= 1;
@@ -327,8 +328,8 @@ impl<T> Roster<T> {
         }
     }
 
-    /// Takes no more, and gives back what has no thread. Other closures are run; threads end when
-    /// nothing is left.
+    /// Closes the queue, and returns the closures without a thread. The others are run; threads end
+    /// when none is left.
     pub(super) fn close(&self, is_mandatory: impl Fn(&T) -> bool) -> Left<T> {
         let mut members = self.lock();
         if std::mem::replace(&mut members.is_closed, true) {
@@ -342,14 +343,14 @@ impl<T> Roster<T> {
         }
         let calls = members.calls.drain(..).map(|(_, call)| call).collect();
         let cancelled = self.queue.close(free, is_mandatory);
-        // The threads that spawned them have not come to calling a thread, and no thread would wait
-        // for that one.
+        // The spawning threads have not called a thread yet, and no thread would wait for one that
+        // they call now.
         let deserted = members.threads == 0 && !canary::BLOCKING_CLOSE_DESERTS.sings();
         let mandatory = if deserted { self.queue.take_all() } else { VecDeque::new() };
         Left { cancelled, mandatory, calls }
     }
 
-    /// After [`close`](Self::close): waits until all threads but so many have ended.
+    /// After [`close`](Self::close): waits until at most `but` threads are left.
     pub(super) fn wait_until_ended(&self, but: usize) {
         let mut members = self.lock();
         debug_assert!(members.is_closed);
@@ -370,12 +371,13 @@ impl<T> Roster<T> {
 }
 
 impl Members {
-    /// Whether no thread is coming for the queue, and one could.
+    /// Whether no thread is coming for the queue, and one could be called.
     fn is_callable(&self, limits: &Limits) -> bool {
         self.coming.is_none() && (!self.idle.is_empty() || self.threads < limits.threads)
     }
 
-    /// If a thread [could come](Self::is_callable): has the last of the idle come, or a new one.
+    /// If a thread [could come](Self::is_callable): calls the last of the idle threads, or a new
+    /// one.
     fn call_one(&mut self) -> Summon {
         self.wake().unwrap_or_else(|| {
             let number = self.add_thread();
@@ -390,7 +392,8 @@ impl Members {
         Some(Summon::Wake(sleeper.bell))
     }
 
-    /// Has the last of the idle on this core run a call, or else the last of all.
+    /// Has the last thread that went to sleep on this core run a call, or else the last of all idle
+    /// ones.
     fn hand(&mut self, call: Call, core: Core) -> Result<Summon, Call> {
         let near = self.idle.iter().rposition(|sleeper| sleeper.core == core);
         let Some(place) = near.or(self.idle.len().checked_sub(1)) else { return Err(call) };
@@ -424,9 +427,9 @@ impl Members {
         self.coming == Some(number) || self.calls.iter().any(|(thread, _)| *thread == number)
     }
 
-    /// How many of the queue get a thread without waiting for a closure to end: if one is coming,
-    /// as many as there may be threads beside the busy ones. If none is, the queue is empty or
-    /// waits for those.
+    /// The number of closures in the queue that get a thread without waiting for another closure to
+    /// end. If a thread is coming, this is the limit minus the busy threads; otherwise the queue is
+    /// empty or waits for busy threads.
     fn free(&self, limits: &Limits) -> usize {
         if self.coming.is_none() || canary::BLOCKING_CLOSE_TAKES_ALL.sings() {
             return 0;

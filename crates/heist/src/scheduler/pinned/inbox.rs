@@ -1,4 +1,5 @@
-//! What belongs to one worker's pinned tasks. The protocol is told in this module's README.
+//! One worker's pinned inbox, and the list of its pinned tasks that wait. `README.md` specifies the
+//! protocol.
 
 use crate::canary;
 use crate::metrics::Counter;
@@ -55,18 +56,18 @@ impl<S: Schedule> PinnedInbox<S> {
     /// Whether the worker may have pinned tasks to run.
     #[inline]
     pub(in crate::scheduler) fn has_tasks(&self) -> bool {
-        // Relaxed: whether it is seen in time is the business of the barriers around it in `idle`;
-        // the tasks themselves are the worker's own or behind the lock.
+        // Relaxed: the barriers in `idle` make it visible in time; the tasks themselves are the
+        // worker's own or behind the lock.
         self.has_tasks.load(Ordering::Relaxed)
     }
 
-    /// There is something in the worker's own queue, or in the inbox.
+    /// Notes that the worker's own queue or the inbox is not empty.
     #[inline]
     pub(super) fn mark(&self) {
         self.has_tasks.store(true, Ordering::Relaxed);
     }
 
-    /// The worker's own queue holds so many tasks now.
+    /// The worker's own queue now holds `len` tasks.
     #[inline]
     pub(in crate::scheduler) fn show_queue(&self, len: usize) {
         self.queue_len.set(len as u64);
@@ -118,7 +119,8 @@ impl<S: Schedule> PinnedInbox<S> {
         self.has_tasks.store(false, Ordering::Relaxed);
     }
 
-    /// Keeps a task; `None`, and the task's reference forgotten, when the worker is ending.
+    /// Keeps a task, and returns its place. If the worker is ending, forgets the task's reference
+    /// and returns `None`.
     pub(in crate::scheduler) fn adopt(&self, task: TaskRef) -> Option<usize> {
         let mut waiting = self.lock_waiting();
         if waiting.is_closed {
@@ -128,7 +130,8 @@ impl<S: Schedule> PinnedInbox<S> {
         Some(waiting.tasks.insert(task))
     }
 
-    /// Lets a task go. `false` if it was not here any more; else its reference is the caller's.
+    /// Releases a task, whose reference then belongs to the caller. Returns `false` if it was no
+    /// longer here.
     pub(in crate::scheduler) fn release(&self, key: usize) -> bool {
         let mut waiting = self.lock_waiting();
         let task = waiting.tasks.try_remove(key);
@@ -139,7 +142,7 @@ impl<S: Schedule> PinnedInbox<S> {
     }
 
     /// Drops every future of the worker, on this thread, which must be the worker's (T6). `queue`
-    /// is what it has itself. The steps are told in the README. Returns how many were cancelled.
+    /// is the worker's own queue. The README has the steps. Returns how many tasks were cancelled.
     pub(in crate::scheduler) fn end(&self, mut queue: TaskList<S>) -> usize {
         {
             let mut inbox = self.lock_inbox();
@@ -180,8 +183,8 @@ impl<S: Schedule> PinnedInbox<S> {
         (self.queue_len.get() + self.inbox_len.get()) as usize
     }
 
-    /// What has come to the inbox of a worker that is ending; waits while something is still to
-    /// come. `None`: all tasks have ended.
+    /// Takes what has come to the inbox of a worker that is ending, and waits while something is
+    /// still to come. Returns `None` if all tasks have ended.
     fn next_to_end(&self) -> Option<TaskList<S>> {
         let mut inbox = self.lock_inbox();
         while inbox.tasks.len() == 0 {

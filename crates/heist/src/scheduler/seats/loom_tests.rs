@@ -112,7 +112,7 @@ impl Scene {
         }
     }
 
-    /// `Some` if the home worker sits there, and whether it counts as searching.
+    /// `Some` if the base worker sits there, and whether it counts as searching.
     fn sit_again(&self) -> Option<bool> {
         match self.seat.come_back(BASE) {
             Back::Asleep => Some(self.get_up_again()),
@@ -132,7 +132,7 @@ impl Scene {
         got_up != GetUp::Busy
     }
 
-    /// The home worker waits for its seat; `None` if the runtime goes down.
+    /// The base worker waits for its seat; `None` if the runtime goes down.
     fn come_home(&self) -> Option<bool> {
         loop {
             if let Some(is_searching) = self.sit_again() {
@@ -204,7 +204,7 @@ fn lent() -> &'static Scene {
     scene
 }
 
-/// L6: the home worker comes back while the spare steps, and then has nothing to do: it gets its
+/// L6: the base worker comes back while the spare steps, and then has nothing to do: it gets its
 /// seat.
 #[test]
 fn loom_l6_the_home_worker_beside_its_spare() {
@@ -224,11 +224,11 @@ fn loom_l6_the_home_worker_beside_its_spare() {
     });
 }
 
-/// L6: the spare is stuck: sysmon gets the seat for the home worker; or the spare's next step does.
+/// L6: the spare is stuck: sysmon gets the seat for the base worker; or the spare's next step does.
 fn a_stuck_spare() {
     let scene = lent();
     let home = thread::spawn(move || scene.come_home());
-    // Until the home worker has asked, there is no reason to take the seat.
+    // Until the base worker has asked, there is no reason to take the seat.
     while !scene.seat.is_recalled() {
         thread::yield_now();
     }
@@ -244,7 +244,7 @@ fn loom_l6_the_home_worker_beside_a_stuck_spare() {
     loom::model(a_stuck_spare);
 }
 
-/// A runtime goes down while the home worker waits for its seat, or is about to.
+/// A runtime goes down while the base worker waits for its seat, or is about to.
 fn down_beside_the_home_worker() {
     let scene = lent();
     let home = thread::spawn(move || scene.come_home());
@@ -376,7 +376,7 @@ fn loom_i1_an_event_beside_a_submit() {
     loom::model(an_event_in_its_sleep);
 }
 
-/// F3: tasks come while the home worker is at a job that does not end: a spare runs them, also what
+/// F3: tasks come while the base worker is at a job that does not end: a spare runs them, also what
 /// comes while it leaves.
 fn tasks_beside_a_job() {
     let scene = Scene::new();
@@ -486,7 +486,7 @@ fn loom_l5_a_lender_steps_aside_beside_a_call_in_vain() {
     });
 }
 
-/// F3, L6: a task comes while the home worker asks for the seat of a spare that is at a job: it
+/// F3, L6: a task comes while the base worker asks for the seat of a spare that is at a job: it
 /// gets the seat, or another spare comes.
 #[test]
 fn loom_l6_a_task_beside_a_recall() {

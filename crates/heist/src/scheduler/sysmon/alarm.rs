@@ -1,4 +1,4 @@
-//! How sysmon sleeps, and who wakes it.
+//! How sysmon sleeps, and which threads wake it.
 //!
 //! Sysmon sleeps without a limit only while all seats are idle; the thread that wakes a seat then
 //! wakes sysmon too.
@@ -7,7 +7,7 @@
 //! |---|---|
 //! | 1. takes the seat out of the idle count | 1. notes that it is going to sleep |
 //! | 2. **light barrier** | 2. **heavy barrier** |
-//! | 3. if sysmon has noted that it sleeps: wakes it | 3. if all seats are idle: sleeps |
+//! | 3. if sysmon has noted that it sleeps: wakes it | 3. if all seats are idle, and no reported stall has ended since: sleeps |
 //!
 //! One of the two sees the other. Where stalls are not watched and there are no reactors, sysmon
 //! sleeps unless a seat is unstaffed, by the same steps.

@@ -11,17 +11,17 @@ pub(super) struct Watch {
     tick: u32,
     /// When the tick was seen for the first time.
     since: Option<Clock>,
-    /// How much CPU time its thread had used, and when that was asked.
+    /// The CPU time that its thread had used, and when that was read.
     usage: Option<(Usage, Clock)>,
-    /// How many tasks its ring had at the last look, and before.
+    /// The lengths of its ring at the last look and at the one before.
     queued: [usize; 2],
-    /// Where its deque ended at the last look, which thieves do not change.
+    /// The bottom of its deque at the last look. Thieves do not change it.
     jobs_end: u64,
-    /// When it was first seen to end there.
+    /// When the bottom was first seen there.
     jobs_since: Option<Clock>,
-    /// What there is to be said about this poll.
+    /// The report about this poll, if it is a stall or may become one.
     pub(super) report: Option<StallReport>,
-    /// Whether it has been said.
+    /// Whether the report was made.
     pub(super) is_reported: bool,
 }
 
@@ -66,7 +66,7 @@ impl Watch {
         self.jobs_since.map_or(Duration::ZERO, |since| now.since(since))
     }
 
-    /// What its thread does, since it was asked for the last time.
+    /// The activity of its thread since the last call; in the first call, at this moment.
     pub(super) fn activity(&mut self, remote: &Remote, now: Clock) -> Activity {
         let Some(usage) = remote.probe().and_then(|probe| probe.sample()) else {
             return Activity::Unknown;

@@ -45,7 +45,7 @@ impl Driven {
         }
     }
 
-    /// Leaves the worker's jobs to whoever clears away. Called after the close.
+    /// Leaves the worker's jobs to the threads that drop the leftovers. Called after the close.
     pub(crate) fn leave_jobs(&self) {
         self.worker.leave_jobs();
     }

@@ -1,5 +1,4 @@
-//! One poll of a task, and what is recorded of it. Where nothing is recorded, that costs one
-//! branch.
+//! One poll of a task, and what is recorded of it. A worker that records nothing pays one branch.
 
 use super::{Me, Worker};
 use crate::metrics::WorkerCounters;

@@ -1,5 +1,5 @@
-//! How a worker keeps its seat, gives it up and gets it back. The protocol is told in
-//! `../seats/README.md`.
+//! How a worker keeps its seat, gives it up and gets it back. `../seats/README.md` specifies the
+//! protocol.
 
 use super::{Me, Worker, address_here, replace_here, with_here};
 use crate::env::{Clock, Parker, turns};
@@ -80,7 +80,7 @@ impl Seating {
         self.until_turn.get()
     }
 
-    /// The reactors have been looked at. The next look is due after so many ticks.
+    /// Called after a look at the reactors. The next is due after `interval` ticks.
     pub(super) fn reactors_turned(&self, interval: u32) {
         self.until_turn.set(interval);
     }
@@ -336,8 +336,8 @@ thread_local! {
     static ASIDE: Cell<*const Worker> = const { Cell::new(ptr::null()) };
 }
 
-/// Calls code of others as if this thread were no worker's: it may be at work, with something
-/// borrowed.
+/// Calls foreign code with this thread's worker hidden: the worker may be in the middle of a step,
+/// with something borrowed.
 pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
     struct Back(*const Worker);
 
@@ -376,7 +376,7 @@ pub(crate) fn step_aside() -> Result<Option<Aside>, Alone> {
     }
     // What this thread spawns and wakes meanwhile comes from outside.
     worker.seat.is_aside.set(true);
-    // If that unwinds, because of code of others, the thread has its worker again.
+    // If that unwinds, because of foreign code, the thread has its worker again.
     outside(|| worker.leave_seat_in_poll());
     // SAFETY: (W10) null.
     unsafe { replace_here(ptr::null()) };

@@ -47,7 +47,7 @@ struct Player {
     is_unseated: Cell<bool>,
 }
 
-/// For so many workers, and spare ones.
+/// For `workers` base workers and at most `spares` spare ones.
 fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Config {
     let limits = Limits { threads: spares.max(1), keep_alive: Duration::ZERO };
     let blocking = blocking::Config { limits, threads: crate::env::ThreadSpec::new() };
@@ -87,7 +87,7 @@ impl Stage {
         Stage::with_spares(workers, 0, tick_interval, seed)
     }
 
-    /// With so many spare workers, which come when they are called.
+    /// With `spares` spare workers, which come when they are called.
     fn with_spares(
         workers: usize,
         spares: usize,

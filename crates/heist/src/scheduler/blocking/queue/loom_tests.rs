@@ -5,8 +5,8 @@ use crate::canary;
 use loom::thread;
 
 /// Leaked: when a model fails, what is left in it can no longer be dropped.
-fn queue(inboxes: usize) -> &'static Queue<usize> {
-    Box::leak(Box::new(Queue::new(inboxes)))
+fn queue(shards: usize) -> &'static Queue<usize> {
+    Box::leak(Box::new(Queue::new(shards)))
 }
 
 fn pop(queue: &Queue<usize>) -> Option<usize> {
@@ -14,8 +14,8 @@ fn pop(queue: &Queue<usize>) -> Option<usize> {
 }
 
 /// Two producers beside a consumer: each item is taken once, and those of one producer in order.
-fn two_producers(inboxes: usize) {
-    let queue = queue(inboxes);
+fn two_producers(shards: usize) {
+    let queue = queue(shards);
     let producers = [0, 10].map(|first| {
         thread::spawn(move || {
             for item in [first, first + 1] {
@@ -47,12 +47,12 @@ fn on_the_move() {
 }
 
 #[test]
-fn each_item_is_taken_once_from_one_inbox() {
+fn each_item_is_taken_once_from_one_shard() {
     loom::model(|| two_producers(1));
 }
 
 #[test]
-fn each_item_is_taken_once_from_two_inboxes() {
+fn each_item_is_taken_once_from_two_shards() {
     loom::model(|| two_producers(2));
 }
 

@@ -58,7 +58,7 @@ fn w1_own_tasks_come_first() {
     assert_eq!(log.tasks(), [2, 0, 1, 10]);
 }
 
-/// W1, L4: when it is time to look, the inject queue comes first; and it is, every so many ticks.
+/// W1, L4: each interval ends with a look, and the inject queue comes first then.
 #[test]
 fn w1_l4_a_look_comes_first_and_in_time() {
     for interval in [1, 2, 5] {

@@ -46,7 +46,8 @@ impl Crew {
         self.scheduler.submit(task);
     }
 
-    /// Until so many sleep, or are about to: they are counted, and have looked everywhere.
+    /// Waits until `count` workers sleep or are about to: they are counted, and have looked
+    /// everywhere.
     fn wait_for_idle(&self, count: usize) {
         while self.scheduler.idle.counts() != (0, count) {
             thread::yield_now();

@@ -8,7 +8,7 @@ fn has_barrier() -> bool {
     Barrier::detect() == Barrier::Process
 }
 
-/// Forks and joins so often within one step.
+/// Forks and joins `count` times within one step.
 fn joins(stage: &Stage, count: usize) {
     stage.spawn(async move { (0..count).for_each(|_| _ = crate::join(|| (), || ())) });
     assert_eq!(stage.step(0), Step::Ran);
