@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::roll::RollCall;
 use super::spawn::spawn_and_wait;
-use super::threads::{self, Tid};
+use super::threads::{self, Switches, Tid};
 use super::{AsyncRuntime, Story};
 use crate::bench::{Bench, Fault, Sample, Setup};
 use crate::unit::Unit;
@@ -66,7 +66,10 @@ impl Story for Idle {
 
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault> {
         self.work(runtime)?;
-        let switches = || threads::switches(&self.threads).map_err(Fault::Setup);
+        let switches = || match threads::switches(&self.threads) {
+            Ok(Switches { voluntary, involuntary }) => Ok(voluntary + involuntary),
+            Err(error) => Err(Fault::Setup(error)),
+        };
         let (before, start) = (switches()?, Instant::now());
         thread::sleep(self.time);
         let (after, elapsed) = (switches()?, start.elapsed());

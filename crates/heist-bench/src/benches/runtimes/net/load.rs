@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::num::ParseIntError;
 use std::os::fd::OwnedFd;
 use std::str::FromStr;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::buffer::spare_capacity;
@@ -19,7 +20,7 @@ use rustix::io::Errno;
 use super::client::{Client, Waits};
 use super::service::{self, Service};
 use super::talk::{Echo, Http, Once, Talk};
-use super::usage::Usage;
+use super::usage::{Total, Usage};
 use crate::bench::{Fault, Sample};
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::run::{output_within, said};
@@ -88,36 +89,37 @@ pub struct Report {
     /// CPU time that the server used for one reply, in microseconds.
     pub cpu: f64,
     /// How often its threads went to sleep for one reply.
-    pub switches: f64,
+    pub sleeps: f64,
 }
 
 impl Report {
-    /// Makes a report of at least one reply, for which the server used `used`.
-    fn of(mut latencies: Vec<Duration>, elapsed: Duration, used: Usage) -> Self {
+    /// Makes a report of at least one reply within `elapsed`. The server used `used` for
+    /// `replies`, these and others.
+    fn of(mut latencies: Vec<Duration>, elapsed: Duration, used: Usage, replies: u64) -> Self {
         latencies.sort_unstable();
         let sorted: Vec<f64> = latencies.iter().map(|it| it.as_secs_f64() * 1e6).collect();
         let [p50, p99] = [50.0, 99.0].map(|percent| stats::percentile(&sorted, percent));
         let per_second = sorted.len() as f64 / elapsed.as_secs_f64();
-        Report { p50, p99, ..Report::of_usage(used, sorted.len() as f64, per_second) }
+        Report { p50, p99, ..Report::of_usage(used, replies as f64, per_second) }
     }
 
     /// What `replies` have cost the server.
     pub fn of_usage(used: Usage, replies: f64, per_second: f64) -> Self {
         let cpu = used.cpu.as_secs_f64() * 1e6 / replies;
-        Report { per_second, p50: 0.0, p99: 0.0, cpu, switches: used.switches as f64 / replies }
+        Report { per_second, p50: 0.0, p99: 0.0, cpu, sleeps: used.sleeps as f64 / replies }
     }
 
     pub fn sample(self) -> Sample {
-        let Report { per_second, p50, p99, cpu, switches } = self;
-        Sample::Values(vec![per_second, p50, p99, cpu, switches])
+        let Report { per_second, p50, p99, cpu, sleeps } = self;
+        Sample::Values(vec![per_second, p50, p99, cpu, sleeps])
     }
 }
 
 /// What a process says in the end.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { per_second, p50, p99, cpu, switches } = self;
-        write!(f, "{per_second} {p50} {p99} {cpu} {switches}")
+        let Report { per_second, p50, p99, cpu, sleeps } = self;
+        write!(f, "{per_second} {p50} {p99} {cpu} {sleeps}")
     }
 }
 
@@ -131,14 +133,10 @@ impl FromStr for Report {
         let numbers: Option<Vec<f64>> =
             line.split_whitespace().map(|number| number.parse().ok()).collect();
         match numbers.as_deref() {
-            Some(&[per_second, p50, p99, cpu, switches])
-                if per_second > 0.0
-                    && 0.0 <= p50
-                    && p50 <= p99
-                    && cpu >= 0.0
-                    && switches >= 0.0 =>
+            Some(&[per_second, p50, p99, cpu, sleeps])
+                if per_second > 0.0 && 0.0 <= p50 && p50 <= p99 && cpu >= 0.0 && sleeps >= 0.0 =>
             {
-                Ok(Report { per_second, p50, p99, cpu, switches })
+                Ok(Report { per_second, p50, p99, cpu, sleeps })
             }
             _ => Err(NoReport),
         }
@@ -151,18 +149,36 @@ fn run<T: Talk>(load: Load, talk: impl Fn(u64) -> T) -> io::Result<Report> {
     while crowd.unanswered > 0 || start.elapsed() < load.warm_up {
         crowd.ask(|_| ())?;
     }
+    crowd.drain()?;
+    measure(&mut crowd, load)
+}
+
+/// What the server uses is counted from one moment at which nothing is on its way to another. So
+/// all of it belongs to the replies in between, and no thread of the server runs at either moment:
+/// the system adds up the CPU time of a thread that runs only every few milliseconds.
+fn measure<T: Talk>(crowd: &mut Crowd<T>, load: Load) -> io::Result<Report> {
+    let before = Total::of(load.server)?;
+    crowd.restart()?;
     let mut latencies = Vec::new();
-    let used_before = Usage::of(load.server)?;
+    let mut others = crowd.ask_for(load.time / SETTLES)?;
     let start = Instant::now();
     // On a machine with other work, the server may not get a core for the whole time.
     while latencies.is_empty() || start.elapsed() < load.time {
         crowd.ask(|latency| latencies.push(latency))?;
     }
     let elapsed = start.elapsed();
-    let used = Usage::of(load.server)?.since(used_before);
-    crowd.finish()?;
-    Ok(Report::of(latencies, elapsed, used))
+    others += crowd.drain()?;
+    let used = Total::of(load.server)?.since(&before);
+    let replies = latencies.len() as u64 + others;
+    Ok(Report::of(latencies, elapsed, used, replies))
 }
+
+/// Guessed: all threads of a server sleep this long after its last reply.
+const UNTIL_IDLE: Duration = Duration::from_millis(2);
+
+/// Guessed: after this part of the time that counts, it no longer shows that all have asked at
+/// once.
+const SETTLES: u32 = 20;
 
 /// The clients, and what tells which of them can go on.
 struct Crowd<T> {
@@ -221,16 +237,34 @@ impl<T: Talk> Crowd<T> {
         })
     }
 
-    /// Asks nothing more, and waits for the replies that are still on their way.
-    fn finish(mut self) -> io::Result<()> {
-        let mut left = self.clients.len();
-        while left > 0 {
+    /// Rounds for a time; returns the number of replies.
+    fn ask_for(&mut self, time: Duration) -> io::Result<u64> {
+        let mut replies = 0;
+        let start = Instant::now();
+        while start.elapsed() < time {
+            self.ask(|_| replies += 1)?;
+        }
+        Ok(replies)
+    }
+
+    /// Asks nothing more, waits for the reply that each client still has to get, and until the
+    /// server sleeps. Returns the number of replies.
+    fn drain(&mut self) -> io::Result<u64> {
+        let clients = self.clients.len() as u64;
+        let mut replies = 0;
+        while replies < clients {
             self.round(|_, _| {
-                left -= 1;
+                replies += 1;
                 Ok(())
             })?;
         }
-        Ok(())
+        thread::sleep(UNTIL_IDLE);
+        Ok(replies)
+    }
+
+    /// All clients ask again, after none of them did.
+    fn restart(&mut self) -> io::Result<()> {
+        (0..self.clients.len()).try_for_each(|number| self.again(number, Instant::now()))
     }
 
     /// Waits until some client can continue; calls `replied` with each client that has its reply.
@@ -280,7 +314,6 @@ mod tests {
     use super::*;
     use std::io::{ErrorKind, Read, Write};
     use std::net::{Ipv4Addr, TcpListener};
-    use std::thread;
 
     /// What the load says of a server whose connections get `reply` for what they send, and are
     /// then closed.
@@ -337,17 +370,17 @@ mod tests {
     #[test]
     fn rates_and_percentiles_are_of_all_replies() {
         let latencies = (0..=100).rev().map(Duration::from_micros).collect();
-        let used = Usage { cpu: Duration::from_micros(303), switches: 202 };
-        let report = Report::of(latencies, Duration::from_millis(500), used);
-        let Report { per_second, p50, p99, cpu, switches } = report;
+        let used = Usage { cpu: Duration::from_micros(606), sleeps: 404 };
+        let report = Report::of(latencies, Duration::from_millis(500), used, 202);
+        let Report { per_second, p50, p99, cpu, sleeps } = report;
         assert_eq!([per_second, p50, p99].map(f64::round), [202.0, 50.0, 99.0]);
-        assert_eq!([cpu, switches].map(f64::round), [3.0, 2.0]);
+        assert_eq!([cpu, sleeps].map(f64::round), [3.0, 2.0]);
     }
 
     #[test]
     fn a_report_is_read_as_it_is_written() {
         let (per_second, p50, p99) = (12_345.678, 0.5, 1234.5);
-        let report = Report { per_second, p50, p99, cpu: 7.25, switches: 0.0 };
+        let report = Report { per_second, p50, p99, cpu: 7.25, sleeps: 0.0 };
         assert_eq!(report.to_string().parse(), Ok(report));
         for line in
             ["", "1 2 3 4", "0 1 2 3 4", "1 3 2 3 4", "1 2 3 4 5 6", "1 2 3 -1 0", "1 2 3 4 x"]
