@@ -220,7 +220,7 @@ fn heist_runs_beside_itself_if_asked_to() {
 #[test]
 fn servers_run_with_fewer_workers_if_asked_to() {
     let path = scratch("fewer.json");
-    let peers = ["heist-one", "heist-alone", "tokio-alone", "bare"];
+    let peers = ["heist-one", "heist-alone", "tokio-alone", "bare", "bare-one"];
     let args = ["--quick", "--peers", &peers.join(","), "--json", path.to_str().expect("UTF-8")];
     let output = heist_bench(&[&["echo_tcp_64x64"], &args[..]].concat());
     assert!(output.status.success(), "{}", stderr(&output));

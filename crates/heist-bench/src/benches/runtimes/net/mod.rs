@@ -6,7 +6,7 @@
 //!
 //! - `service`, `http`: what the servers do, the same code for all
 //! - `server`: their processes
-//! - `bare`: an echo server without a runtime
+//! - `bare`: servers without a runtime
 //! - `talk`, `client`, `load`, `wrk`: the load
 //! - `usage`: what a server uses
 //! - `connections`: what a connection costs that does nothing
@@ -43,8 +43,8 @@ const RUNTIMES: [Runtime; 5] =
     [Runtime::Heist, Runtime::Tokio, Runtime::Smol, Runtime::HeistUnwatched, Runtime::Go];
 
 /// Those that serve under load.
-const SERVERS: [Runtime; 4] =
-    [Runtime::HeistOne, Runtime::HeistAlone, Runtime::TokioAlone, Runtime::Bare];
+const SERVERS: [Runtime; 5] =
+    [Runtime::HeistOne, Runtime::HeistAlone, Runtime::TokioAlone, Runtime::Bare, Runtime::BareOne];
 
 /// The rows of a bench under load: how many of something a second, how long one takes, and what it
 /// costs the server.

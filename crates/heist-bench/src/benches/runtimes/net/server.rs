@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::super::go;
 use super::super::sides::{Heist, HeistAlone, HeistUnwatched, SmolWithReactor, Tokio, TokioAlone};
 use super::bare;
-use super::service::{Serves, Service, serve};
+use super::service::{SMALL, Serves, Service, serve};
 use crate::bench::{Fault, Runtime};
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::process::Process;
@@ -120,17 +120,26 @@ pub fn be_server(
         Runtime::HeistOne => serve_until_told::<Heist>(1, service, microsecond),
         Runtime::HeistAlone => serve_alone::<HeistAlone>(service, microsecond),
         Runtime::TokioAlone => serve_alone::<TokioAlone>(service, microsecond),
-        Runtime::Bare => match service {
-            Service::Echo(size) => until_told(bare::start_echo(workers, size)?),
-            Service::Once => until_told(bare::start_once(workers)?),
-            _ => Err(does_not_serve(runtime)),
-        },
-        other => Err(does_not_serve(other)),
+        Runtime::Bare => serve_bare(workers, service, microsecond),
+        Runtime::BareOne => serve_bare(1, service, microsecond),
+        other => Err(does_not_serve(other.name())),
     }
 }
 
-fn does_not_serve(runtime: Runtime) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, format!("{runtime} does not serve"))
+fn does_not_serve(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{name} does not serve"))
+}
+
+/// Without tasks, a thread does itself what the tasks of a request would do.
+fn serve_bare(threads: usize, service: Service, microsecond: Spin) -> io::Result<()> {
+    let work = microsecond.times(service.microseconds() * service.tasks());
+    let port = match service {
+        Service::Echo(size) => bare::start_echo(threads, size, work)?,
+        Service::Compute | Service::FanOut => bare::start_echo(threads, SMALL, work)?,
+        Service::Once | Service::OnceSlowly => bare::start_once(threads, work)?,
+        Service::Http => return Err(does_not_serve("a thread without a runtime")),
+    };
+    until_told(port)
 }
 
 fn serve_until_told<R: Serves>(

@@ -51,15 +51,17 @@ impl Service {
         }
     }
 
+    /// The number of tasks that do this for a request.
+    pub fn tasks(self) -> u64 {
+        if self == Service::FanOut { TASKS } else { 1 }
+    }
+
     /// Whether servers of this runtime have it.
     pub fn is_served_by(self, runtime: Runtime) -> bool {
-        match (self, runtime) {
-            (Service::Echo(_) | Service::Once, _) => true,
-            (Service::Http, Runtime::Bare) => false,
-            (Service::Http, _) => true,
-            (Service::Compute | Service::FanOut | Service::OnceSlowly, _) => {
-                !matches!(runtime, Runtime::Bare | Runtime::Go)
-            }
+        match self {
+            Service::Echo(_) | Service::Once => true,
+            Service::Http => !matches!(runtime, Runtime::Bare | Runtime::BareOne),
+            Service::Compute | Service::FanOut | Service::OnceSlowly => runtime != Runtime::Go,
         }
     }
 }
