@@ -84,6 +84,7 @@ impl Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::benches::runtimes::net::calls::Counter;
     use std::time::Duration;
 
     fn given(args: &[String]) -> Option<Result<Role, clap::Error>> {
@@ -110,6 +111,7 @@ mod tests {
                 connections: 5,
                 warm_up: Duration::from_millis(7),
                 time: Duration::from_secs(1),
+                counter: Some(Counter::Perf),
             },
         };
         for role in [server, load as fn() -> Role] {

@@ -66,6 +66,17 @@ pub fn switches_of(process: u32) -> io::Result<Vec<(Tid, Switches)>> {
     Ok(found)
 }
 
+/// The process that traces each thread of a process; 0 if none does.
+pub fn tracers_of(process: u32) -> io::Result<Vec<u32>> {
+    let mut tracers = Vec::new();
+    for thread in all_of(process)? {
+        if let Some(status) = status(process, thread)? {
+            tracers.push(value(&status, "TracerPid")?);
+        }
+    }
+    Ok(tracers)
+}
+
 /// What the system says of a thread; `None` if it has ended.
 fn status(process: impl Display, thread: Tid) -> io::Result<Option<String>> {
     match fs::read_to_string(format!("/proc/{process}/task/{}/status", thread.0)) {

@@ -137,7 +137,8 @@ mod tests {
         {
             let (address, time) = ((Ipv4Addr::LOCALHOST, port).into(), Duration::from_millis(10));
             let server = std::process::id();
-            let load = Load { address, server, connections, warm_up: Duration::ZERO, time };
+            let load =
+                Load { address, server, connections, warm_up: Duration::ZERO, time, counter: None };
             assert!(load.run_here(service).unwrap().per_second > 0.0);
         }
     }

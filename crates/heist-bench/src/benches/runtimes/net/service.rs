@@ -203,7 +203,14 @@ mod tests {
             for connections in [1, 20] {
                 let time = Duration::from_millis(10);
                 let server = std::process::id();
-                let load = Load { address, server, connections, warm_up: Duration::ZERO, time };
+                let load = Load {
+                    address,
+                    server,
+                    connections,
+                    warm_up: Duration::ZERO,
+                    time,
+                    counter: None,
+                };
                 let report = load.run_here(service).unwrap();
                 assert!(report.per_second > 0.0 && report.p50 <= report.p99, "{report:?}");
                 assert!(report.cpu > 0.0, "{report:?}");

@@ -79,7 +79,7 @@ Transfer/sec:    606.33MB
     fn a_report_is_read() {
         let used = Usage { cpu: Duration::from_secs(22), sleeps: 22_464_657 };
         let report = parse(REPORT, used).unwrap();
-        let Report { per_second, p50, p99, cpu, sleeps } = report;
+        let Report { per_second, p50, p99, cpu, sleeps, .. } = report;
         assert_eq!([per_second, p50, p99, sleeps], [748_868.53, 412.0, 4250.0, 1.0]);
         assert!((0.97..0.99).contains(&cpu), "{cpu} us");
     }
