@@ -64,6 +64,8 @@ fn list_shows_each_bench_with_its_runtimes() {
         "mpsc",
         "oneshot",
         "wake_latency",
+        "one_spawner",
+        "one_spawner_csw",
         "task_bytes",
         "idle",
     ] {
@@ -166,6 +168,8 @@ fn counts_calls(line: &str) -> bool {
 fn runtimes_run_with_any_number_of_workers() {
     for (filter, workers) in [
         ("wake_latency", "1"),
+        ("one_spawner", "1"),
+        ("one_spawner", "5"),
         ("remote_busy2", "1"),
         ("spawn_local", "5"),
         ("stall", "1"),

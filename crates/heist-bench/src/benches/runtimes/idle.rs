@@ -54,13 +54,7 @@ impl Story for Idle {
     fn ready<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<(), Fault> {
         // Also starts threads that only come with the first task.
         self.work(runtime)?;
-        self.threads = threads::since(&self.before).map_err(Fault::Setup)?;
-        for thread in runtime.older_threads() {
-            // It may have been started for us after all.
-            if !self.threads.contains(&thread) {
-                self.threads.push(thread);
-            }
-        }
+        self.threads = runtime.threads_since(&self.before)?;
         Ok(())
     }
 
