@@ -45,6 +45,8 @@ pub enum Runtime {
     Java,
     /// Threads with an epoll each, and no runtime: what the system leaves to one.
     Bare,
+    /// One such thread, however many workers the others have.
+    BareOne,
 }
 
 impl Runtime {
@@ -53,9 +55,9 @@ impl Runtime {
     pub fn is_on_demand(self) -> bool {
         let others = [Runtime::HeistAgain, Runtime::HeistUnwatched, Runtime::HeistTraced];
         let small = [Runtime::HeistOne, Runtime::HeistAlone, Runtime::TokioAlone];
-        others.contains(&self)
-            || small.contains(&self)
-            || matches!(self, Runtime::Tbb | Runtime::Go | Runtime::Java | Runtime::Bare)
+        let bare = [Runtime::Bare, Runtime::BareOne];
+        let abroad = [Runtime::Tbb, Runtime::Go, Runtime::Java];
+        [&others[..], &small, &bare, &abroad].iter().any(|group| group.contains(&self))
     }
 
     /// The name of this side on the command line, in the table and in the JSON.
@@ -81,6 +83,7 @@ impl Runtime {
             Runtime::Go => "go",
             Runtime::Java => "java",
             Runtime::Bare => "bare",
+            Runtime::BareOne => "bare-one",
         }
     }
 }

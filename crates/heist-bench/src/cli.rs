@@ -10,6 +10,7 @@ use clap::Parser;
 
 use crate::bench::{Bench, Runtime, Setup};
 use crate::benches::foreign::language;
+use crate::benches::runtimes::net::calls::Counter;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::report::json::JsonFile;
@@ -97,6 +98,9 @@ pub fn execute(benches: Vec<Bench>, args: &Args, out: &mut dyn Write) -> Result<
     }
     for (runtime, fault) in select::by_what_is_there(&mut benches, language::check) {
         eprintln!("{runtime} is left out: {fault}");
+    }
+    if let Err(fault) = select::by_what_counts(&mut benches, Counter::check) {
+        eprintln!("the rows of system calls are left out: {fault}");
     }
     let json = args.json.as_deref().map(JsonFile::open).transpose()?;
     let plan = args.plan();

@@ -12,6 +12,7 @@ use crate::bench::Runtime;
 use crate::benches::runtimes::net::load::Load;
 use crate::benches::runtimes::net::server;
 use crate::benches::runtimes::net::service::Service;
+use crate::benches::spin::Spin;
 
 /// Comes first on the command line, and is the name of no option.
 const FLAG: &str = "--role";
@@ -19,7 +20,9 @@ const FLAG: &str = "--role";
 #[derive(Debug, PartialEq, Parser)]
 pub enum Role {
     /// Serves until its standard input ends.
-    Server { runtime: Runtime, workers: usize, service: Service },
+    ///
+    /// The length of a microsecond comes from outside, so that all servers of a run do the same.
+    Server { runtime: Runtime, workers: usize, service: Service, microsecond: Spin },
     /// Asks for a while, says how it went.
     Load {
         service: Service,
@@ -45,9 +48,9 @@ impl Role {
     fn to_args(&self) -> Vec<String> {
         let mut args = vec![FLAG.to_owned()];
         match self {
-            Role::Server { runtime, workers, service } => {
-                args.extend(["server".to_owned(), runtime.to_string()]);
-                args.extend([workers.to_string(), service.to_string()]);
+            Role::Server { runtime, workers, service, microsecond } => {
+                args.extend(["server".to_owned(), runtime.to_string(), workers.to_string()]);
+                args.extend([service.to_string(), microsecond.to_string()]);
             }
             Role::Load { service, load } => {
                 args.extend(["load".to_owned(), service.to_string()]);
@@ -60,8 +63,8 @@ impl Role {
     /// Says on the standard error what went wrong.
     pub fn play(self) -> ExitCode {
         let outcome = match self {
-            Role::Server { runtime, workers, service } => {
-                server::be_server(runtime, workers, service)
+            Role::Server { runtime, workers, service, microsecond } => {
+                server::be_server(runtime, workers, service, microsecond)
             }
             Role::Load { service, load } => {
                 server::raise_limit_of_files();
@@ -81,6 +84,7 @@ impl Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::benches::runtimes::net::calls::Counter;
     use std::time::Duration;
 
     fn given(args: &[String]) -> Option<Result<Role, clap::Error>> {
@@ -97,6 +101,7 @@ mod tests {
             runtime: Runtime::HeistUnwatched,
             workers: 3,
             service: Service::Echo(64),
+            microsecond: Spin::microsecond(),
         };
         let load = || Role::Load {
             service: Service::Http,
@@ -106,6 +111,7 @@ mod tests {
                 connections: 5,
                 warm_up: Duration::from_millis(7),
                 time: Duration::from_secs(1),
+                counter: Some(Counter::Perf),
             },
         };
         for role in [server, load as fn() -> Role] {

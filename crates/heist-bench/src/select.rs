@@ -1,7 +1,8 @@
 //! Which benches, and which of their sides, a command line means.
 
-use crate::bench::{Bench, Fault, Runtime};
+use crate::bench::{Bench, Fault, Row, Runtime};
 use crate::error::Error;
+use crate::unit::Unit;
 
 /// The benches that any of the filters means, in their own order; all if there is no filter.
 ///
@@ -68,11 +69,25 @@ pub fn by_what_is_there(
     missing
 }
 
+/// Leaves out rows that count system calls if `check` says that nothing can; it is asked only if
+/// there are such rows. Returns the reason.
+pub fn by_what_counts(
+    benches: &mut [Bench],
+    check: impl FnOnce() -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let is_counted = |row: &Row| row.unit == Unit::Calls;
+    if !benches.iter().flat_map(|bench| &bench.rows).any(is_counted) {
+        return Ok(());
+    }
+    check().inspect_err(|_| {
+        benches.iter_mut().for_each(|bench| bench.rows.retain(|row| !is_counted(row)));
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::{Pace, Sample};
-    use crate::unit::Unit;
 
     fn bench(name: &'static str) -> Bench {
         let side = |_: &_| Ok(|_| Ok(Sample::Value(1.0)));
@@ -161,6 +176,22 @@ mod tests {
         for bench in benches {
             assert!(bench.runtimes().eq([Heist, Crossbeam, HeistUnwatched]));
         }
+    }
+
+    #[test]
+    fn rows_that_nothing_counts_are_left_out() {
+        let benches = || vec![bench("echo").row("echo_sys", "", Unit::Calls), bench("ring")];
+        let names = |benches: &[Bench]| -> Vec<_> {
+            benches.iter().flat_map(|bench| &bench.rows).map(|row| row.name).collect()
+        };
+        let missing = || Err(Fault::Missing { what: "tool", install: "one" });
+
+        let mut all = benches();
+        by_what_counts(&mut all, || Ok(())).unwrap();
+        assert_eq!(names(&all), ["echo", "echo_sys", "ring"]);
+        by_what_counts(&mut all, missing).unwrap_err();
+        assert_eq!(names(&all), ["echo", "ring"]);
+        by_what_counts(&mut all, || panic!("there is nothing to count")).unwrap();
     }
 
     #[test]

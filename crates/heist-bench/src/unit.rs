@@ -13,6 +13,8 @@ pub enum Unit {
     B,
     /// Context switches; the fewer, the better.
     Switches,
+    /// System calls; the fewer, the better.
+    Calls,
     /// A share of an earlier value; more is better.
     Percent,
     /// Operations per second; the name has to end in `/s`, as in `items/s`.
@@ -28,6 +30,7 @@ impl Unit {
             Unit::MiB => "MiB",
             Unit::B => "B",
             Unit::Switches => "csw",
+            Unit::Calls => "calls",
             Unit::Percent => "%",
             Unit::Rate(name) => name,
         }
@@ -58,7 +61,7 @@ impl Unit {
             Unit::Us => seconds * 1e6 / operations,
             Unit::Ms => seconds * 1e3 / operations,
             Unit::Rate(_) => operations / seconds,
-            Unit::MiB | Unit::B | Unit::Switches | Unit::Percent => {
+            Unit::MiB | Unit::B | Unit::Switches | Unit::Calls | Unit::Percent => {
                 panic!("Unit::of_time: {self} is no unit of time; return Sample::Value instead")
             }
         }
@@ -77,7 +80,8 @@ mod tests {
 
     #[test]
     fn lower_is_better_for_all_that_is_spent() {
-        for unit in [Unit::Ns, Unit::Us, Unit::Ms, Unit::MiB, Unit::B, Unit::Switches] {
+        let spent = [Unit::Ns, Unit::Us, Unit::Ms, Unit::MiB, Unit::B, Unit::Switches, Unit::Calls];
+        for unit in spent {
             assert_eq!(unit.ratio(10.0, 25.0), Some(2.5), "{unit}");
             assert_eq!(unit.ratio(25.0, 10.0), Some(0.4), "{unit}");
         }

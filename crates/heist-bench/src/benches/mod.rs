@@ -5,6 +5,7 @@ pub mod foreign;
 pub mod forkjoin;
 pub mod queues;
 pub mod runtimes;
+pub mod spin;
 
 use crate::bench::Bench;
 

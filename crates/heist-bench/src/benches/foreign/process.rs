@@ -6,6 +6,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::bench::Fault;
 
 /// It is to end when its standard input does; dropped, it has ended.
@@ -42,6 +44,23 @@ impl Process {
         self.said.line(patience)
     }
 
+    /// Closes its standard input; returns the lines that it says before it ends.
+    pub fn last_lines(&mut self, patience: Duration) -> Result<Vec<String>, Fault> {
+        drop(self.child.stdin.take());
+        self.said.rest(patience)
+    }
+
+    /// Interrupts it, as a user would at a terminal.
+    pub fn interrupt(&self) {
+        // It may have ended.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
+    }
+
+    /// Whether it has not ended.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// What it has said is not what it should say.
     pub fn nonsense(&self, line: &str) -> Fault {
         Fault::Program { program: self.said.name, said: line.to_owned() }
@@ -53,7 +72,7 @@ impl Drop for Process {
         drop(self.child.stdin.take());
         let mut waited = Duration::ZERO;
         let step = Duration::from_millis(5);
-        while waited < LAST_WORDS && matches!(self.child.try_wait(), Ok(None)) {
+        while waited < LAST_WORDS && self.is_running() {
             thread::sleep(step);
             waited += step;
         }
@@ -90,6 +109,18 @@ impl Said {
             }),
         }
     }
+
+    /// All lines until it ends, each of which may take this long.
+    fn rest(&self, patience: Duration) -> Result<Vec<String>, Fault> {
+        let mut lines = Vec::new();
+        loop {
+            match self.lines.recv_timeout(patience) {
+                Ok(line) => lines.push(line.map_err(Fault::Setup)?),
+                Err(RecvTimeoutError::Timeout) => return Err(Fault::Stuck { waited: patience }),
+                Err(RecvTimeoutError::Disconnected) => return Ok(lines),
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +137,24 @@ mod tests {
         }
         let fault = process.line(Duration::from_millis(1)).unwrap_err();
         assert!(matches!(fault, Fault::Stuck { .. }), "{fault}");
+    }
+
+    #[test]
+    fn what_it_says_last_is_heard() {
+        let mut process = Process::start("tac", Command::new("tac")).unwrap();
+        ["one", "two"].iter().for_each(|line| process.tell(line));
+        assert_eq!(process.last_lines(GIVE_UP).unwrap(), ["two", "one"]);
+    }
+
+    #[test]
+    fn one_that_is_interrupted_ends() {
+        let mut process = Process::start("cat", Command::new("cat")).unwrap();
+        assert!(process.is_running());
+        process.interrupt();
+        process.line(GIVE_UP).unwrap_err();
+        while process.is_running() {
+            thread::yield_now();
+        }
     }
 
     #[test]

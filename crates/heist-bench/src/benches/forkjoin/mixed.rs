@@ -15,10 +15,10 @@ use tokio::sync::oneshot;
 
 use super::shared::Shared;
 use super::sides::{Heist, Sequential, TokioRayon};
-use super::spin::Spin;
 use super::{Pool, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
 use crate::benches::runtimes::AsyncRuntime;
+use crate::benches::spin::Spin;
 use crate::received::{Mismatch, Received};
 use crate::unit::Unit;
 use heist_testing::stats;

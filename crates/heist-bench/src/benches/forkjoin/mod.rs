@@ -8,7 +8,7 @@
 //! - `sides`: the pools, and plain calls
 //! - `abroad`: the same programs in other languages
 //! - `shared`: an input that all sides of a bench work on
-//! - `spin`: work of a given length
+//! - `spin`: work of a given length, divided
 //! - `tick`, `mixed`: programs that do other things as well
 //! - the rest: the programs, a file each
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::shared::Shared;
-use super::spin::Spin;
 use super::{Pool, Work, expect};
 use crate::bench::{Bench, Fault, Setup};
+use crate::benches::spin::Spin;
 use crate::unit::Unit;
 
 pub fn benches() -> Vec<Bench> {

@@ -9,9 +9,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::shared::Shared;
 use super::sides::{Chili, Heist, HeistBound, Rayon, RayonBound, Sequential};
-use super::spin::Spin;
 use super::{Pool, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
+use crate::benches::spin::Spin;
 use crate::unit::Unit;
 use heist_testing::stats;
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::roll::RollCall;
 use super::spawn::spawn_and_wait;
-use super::threads::{self, Tid};
+use super::threads::{self, Switches, Tid};
 use super::{AsyncRuntime, Story};
 use crate::bench::{Bench, Fault, Sample, Setup};
 use crate::unit::Unit;
@@ -54,19 +54,16 @@ impl Story for Idle {
     fn ready<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<(), Fault> {
         // Also starts threads that only come with the first task.
         self.work(runtime)?;
-        self.threads = threads::since(&self.before).map_err(Fault::Setup)?;
-        for thread in runtime.older_threads() {
-            // It may have been started for us after all.
-            if !self.threads.contains(&thread) {
-                self.threads.push(thread);
-            }
-        }
+        self.threads = runtime.threads_since(&self.before)?;
         Ok(())
     }
 
     fn sample<R: AsyncRuntime>(&mut self, runtime: &R) -> Result<Sample, Fault> {
         self.work(runtime)?;
-        let switches = || threads::switches(&self.threads).map_err(Fault::Setup);
+        let switches = || match threads::switches(&self.threads) {
+            Ok(Switches { voluntary, involuntary }) => Ok(voluntary + involuntary),
+            Err(error) => Err(Fault::Setup(error)),
+        };
         let (before, start) = (switches()?, Instant::now());
         thread::sleep(self.time);
         let (after, elapsed) = (switches()?, start.elapsed());

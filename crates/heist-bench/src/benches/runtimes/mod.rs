@@ -27,6 +27,7 @@ mod recovery;
 mod roll;
 pub mod sides;
 mod spawn;
+mod spawner;
 mod stall;
 mod stall_echo;
 mod telling;
@@ -56,7 +57,8 @@ pub fn benches() -> Vec<Bench> {
     benches.extend(waits::benches());
     benches.extend(stall::benches());
     benches.extend(stall_echo::benches());
-    benches.extend([recovery::bench(), wake::bench(), memory::bench(), idle::bench()]);
+    benches.extend([recovery::bench(), wake::bench(), spawner::bench()]);
+    benches.extend([memory::bench(), idle::bench()]);
     benches.extend(timers::benches());
     benches.extend(net::benches());
     benches
@@ -100,6 +102,18 @@ pub trait AsyncRuntime: Sized + 'static {
     /// Threads of the runtime that were there before `start`.
     fn older_threads(&self) -> Vec<Tid> {
         Vec::new()
+    }
+
+    /// All threads of the runtime, if no others have come since there were those of `before`.
+    fn threads_since(&self, before: &[Tid]) -> Result<Vec<Tid>, Fault> {
+        let mut threads = threads::since(before).map_err(Fault::Setup)?;
+        for thread in self.older_threads() {
+            // It may have been started for this runtime after all.
+            if !threads.contains(&thread) {
+                threads.push(thread);
+            }
+        }
+        Ok(threads)
     }
 }
 

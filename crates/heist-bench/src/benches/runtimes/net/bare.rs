@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
 use super::server::listen;
+use crate::benches::spin::Spin;
 
 /// What a thread waits for: connections, by the keys that its epoll knows them by.
 struct Watch {
@@ -35,7 +36,7 @@ impl Watch {
         Ok(epoll::add(&self.epoll, &stream, EventData::new_u64(key), EventFlags::IN)?)
     }
 
-    fn serve(&self, size: usize) -> io::Result<()> {
+    fn serve(&self, size: usize, work: Spin) -> io::Result<()> {
         let mut buffer = vec![0; size];
         let mut ready = Vec::with_capacity(128);
         loop {
@@ -48,7 +49,7 @@ impl Watch {
                 let key = event.data.u64() as usize;
                 let stream = self.streams.lock().expect("nothing panics with it")[key].clone();
                 let Some(stream) = stream else { continue };
-                if !echo(&stream, &mut buffer) {
+                if !echo(&stream, &mut buffer, work) {
                     self.streams.lock().expect("nothing panics with it")[key] = None;
                 }
             }
@@ -56,21 +57,24 @@ impl Watch {
     }
 }
 
-/// What has come goes back; whether the connection lives.
-fn echo(mut stream: &TcpStream, buffer: &mut [u8]) -> bool {
+/// What has come goes back, after the work; whether the connection lives.
+fn echo(mut stream: &TcpStream, buffer: &mut [u8], work: Spin) -> bool {
     match recv(stream, &mut *buffer, RecvFlags::DONTWAIT) {
         Ok((0, _)) => false,
-        Ok((count, _)) => stream.write_all(&buffer[..count]).is_ok(),
+        Ok((count, _)) => {
+            work.burn();
+            stream.write_all(&buffer[..count]).is_ok()
+        }
         Err(error) => io::Error::from(error).kind() == ErrorKind::WouldBlock,
     }
 }
 
 /// Connections go to the threads in turn.
-fn accept(listener: TcpListener, threads: usize, size: usize) -> io::Result<()> {
+fn accept(listener: TcpListener, threads: usize, size: usize, work: Spin) -> io::Result<()> {
     let watches = (0..threads).map(|_| Watch::new()).collect::<io::Result<Vec<_>>>()?;
     for watch in &watches {
         let watch = Arc::clone(watch);
-        thread::spawn(move || watch.serve(size));
+        thread::spawn(move || watch.serve(size, work));
     }
     listener.set_nonblocking(false)?;
     for watch in watches.iter().cycle() {
@@ -81,15 +85,15 @@ fn accept(listener: TcpListener, threads: usize, size: usize) -> io::Result<()> 
     Ok(())
 }
 
-/// Begins to echo. Returns the port.
-pub fn start_echo(threads: usize, size: usize) -> io::Result<u16> {
+/// Begins to echo, with this work for each message. Returns the port.
+pub fn start_echo(threads: usize, size: usize, work: Spin) -> io::Result<u16> {
     let (listener, address) = listen()?;
-    thread::spawn(move || accept(listener, threads, size));
+    thread::spawn(move || accept(listener, threads, size, work));
     Ok(address.port())
 }
 
-/// Starts a server that sends one byte to each client. Returns the port.
-pub fn start_once(threads: usize) -> io::Result<u16> {
+/// Starts a server that sends one byte to each client, after this work. Returns the port.
+pub fn start_once(threads: usize, work: Spin) -> io::Result<u16> {
     let (listener, address) = listen()?;
     listener.set_nonblocking(false)?;
     let listener = Arc::new(listener);
@@ -98,17 +102,18 @@ pub fn start_once(threads: usize) -> io::Result<u16> {
         thread::spawn(move || {
             loop {
                 // The client may have closed the connection already.
-                let _ = listener.accept().and_then(|(stream, _)| once(stream));
+                let _ = listener.accept().and_then(|(stream, _)| once(stream, work));
             }
         });
     }
     Ok(address.port())
 }
 
-fn once(mut stream: TcpStream) -> io::Result<()> {
+fn once(mut stream: TcpStream, work: Spin) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut byte = [0];
     stream.read_exact(&mut byte)?;
+    work.burn();
     stream.write_all(&byte)
 }
 
@@ -122,16 +127,18 @@ mod tests {
 
     #[test]
     fn it_serves() {
+        let microsecond = Spin::microsecond();
         let servers = [
-            (Service::Echo(64), start_echo(2, 64).unwrap()),
-            (Service::Once, start_once(2).unwrap()),
+            (Service::Echo(64), start_echo(2, 64, microsecond).unwrap()),
+            (Service::Once, start_once(2, microsecond).unwrap()),
         ];
         for ((service, port), connections) in
             servers.into_iter().flat_map(|one| [(one, 1), (one, 20)])
         {
             let (address, time) = ((Ipv4Addr::LOCALHOST, port).into(), Duration::from_millis(10));
             let server = std::process::id();
-            let load = Load { address, server, connections, warm_up: Duration::ZERO, time };
+            let load =
+                Load { address, server, connections, warm_up: Duration::ZERO, time, counter: None };
             assert!(load.run_here(service).unwrap().per_second > 0.0);
         }
     }

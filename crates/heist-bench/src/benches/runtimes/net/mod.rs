@@ -6,12 +6,13 @@
 //!
 //! - `service`, `http`: what the servers do, the same code for all
 //! - `server`: their processes
-//! - `bare`: an echo server without a runtime
+//! - `bare`: servers without a runtime
 //! - `talk`, `client`, `load`, `wrk`: the load
-//! - `usage`: what a server uses
+//! - `usage`, `calls`: what a server uses, and its system calls
 //! - `connections`: what a connection costs that does nothing
 
 mod bare;
+pub mod calls;
 mod client;
 mod connections;
 mod http;
@@ -26,6 +27,7 @@ use std::time::Duration;
 
 use crate::bench::{Bench, Pace, Row, Runtime, Setup};
 use crate::unit::Unit;
+use calls::Counter;
 use load::{Load, Report};
 use server::{Host, Server};
 use service::{SMALL, Service};
@@ -43,8 +45,8 @@ const RUNTIMES: [Runtime; 5] =
     [Runtime::Heist, Runtime::Tokio, Runtime::Smol, Runtime::HeistUnwatched, Runtime::Go];
 
 /// Those that serve under load.
-const SERVERS: [Runtime; 4] =
-    [Runtime::HeistOne, Runtime::HeistAlone, Runtime::TokioAlone, Runtime::Bare];
+const SERVERS: [Runtime; 5] =
+    [Runtime::HeistOne, Runtime::HeistAlone, Runtime::TokioAlone, Runtime::Bare, Runtime::BareOne];
 
 /// The rows of a bench under load: how many of something a second, how long one takes, and what it
 /// costs the server.
@@ -71,6 +73,16 @@ macro_rules! rows {
                 name: concat!($name, "_csw"),
                 about: concat!("as ", $name, "; how often a thread of the server sleeps for one"),
                 unit: Unit::Switches,
+            },
+            Row {
+                name: concat!($name, "_sys"),
+                about: concat!("as ", $name, "; the server's system calls for one"),
+                unit: Unit::Calls,
+            },
+            Row {
+                name: concat!($name, "_ctl"),
+                about: concat!("as ", $name, "; how many of them are epoll_ctl"),
+                unit: Unit::Calls,
             },
         ]
     };
@@ -125,7 +137,7 @@ pub fn benches() -> Vec<Bench> {
     ]
 }
 
-fn under_load(rows: [Row; 5], connections: usize, service: Service) -> Bench {
+fn under_load(rows: [Row; 7], connections: usize, service: Service) -> Bench {
     let [first, further @ ..] = rows;
     let mut bench = Bench::new(first.name, first.about, first.unit, Pace::Once);
     bench.rows.extend(further);
@@ -139,8 +151,12 @@ fn under_load(rows: [Row; 5], connections: usize, service: Service) -> Bench {
             Ok(move |_| {
                 // They are there as long as this is.
                 let _ = (&server, &host);
-                let report = if with_wrk { wrk::run("wrk", load) } else { load.run(service) };
-                report.map(Report::sample)
+                let report = load.run(service)?;
+                if !with_wrk {
+                    return Ok(report.sample());
+                }
+                // It counts no system calls.
+                Ok(Report { calls: report.calls, ..wrk::run("wrk", load)? }.sample())
             })
         });
     }
@@ -155,5 +171,6 @@ fn load_of(setup: &Setup, server: &Server, connections: usize) -> Load {
         connections: if setup.quick { connections.min(FEW_CONNECTIONS) } else { connections },
         warm_up: scaled(WARM_UP),
         time: scaled(TIME),
+        counter: Counter::here(),
     }
 }

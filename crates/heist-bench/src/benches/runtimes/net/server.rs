@@ -9,11 +9,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::super::go;
 use super::super::sides::{Heist, HeistAlone, HeistUnwatched, SmolWithReactor, Tokio, TokioAlone};
 use super::bare;
-use super::service::{Serves, Service, serve};
+use super::service::{SMALL, Serves, Service, serve};
 use crate::bench::{Fault, Runtime};
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::process::Process;
 use crate::benches::foreign::program::Program;
+use crate::benches::spin::Spin;
 use crate::role::Role;
 
 /// Whose servers can be started.
@@ -32,7 +33,12 @@ impl Host {
     }
 
     pub fn start(&self, workers: usize, service: Service) -> Result<Server, Fault> {
-        let role = Role::Server { runtime: self.runtime, workers, service };
+        let role = Role::Server {
+            runtime: self.runtime,
+            workers,
+            service,
+            microsecond: Spin::microsecond(),
+        };
         let command = match &self.program {
             Some(program) => {
                 let mut command = program.command();
@@ -97,34 +103,54 @@ pub fn raise_limit_of_files() {
 
 /// The life of a process that is a server: prints its port, and ends when its standard input
 /// does.
-pub fn be_server(runtime: Runtime, workers: usize, service: Service) -> io::Result<()> {
+pub fn be_server(
+    runtime: Runtime,
+    workers: usize,
+    service: Service,
+    microsecond: Spin,
+) -> io::Result<()> {
     raise_limit_of_files();
     match runtime {
-        Runtime::Heist => serve_until_told::<Heist>(workers, service),
-        Runtime::HeistUnwatched => serve_until_told::<HeistUnwatched>(workers, service),
-        Runtime::Tokio => serve_until_told::<Tokio>(workers, service),
-        Runtime::Smol => serve_until_told::<SmolWithReactor>(workers, service),
-        Runtime::HeistOne => serve_until_told::<Heist>(1, service),
-        Runtime::HeistAlone => serve_alone::<HeistAlone>(service),
-        Runtime::TokioAlone => serve_alone::<TokioAlone>(service),
-        Runtime::Bare => match service {
-            Service::Echo(size) => until_told(bare::start_echo(workers, size)?),
-            Service::Once => until_told(bare::start_once(workers)?),
-            _ => Err(does_not_serve(runtime)),
-        },
-        other => Err(does_not_serve(other)),
+        Runtime::Heist => serve_until_told::<Heist>(workers, service, microsecond),
+        Runtime::HeistUnwatched => {
+            serve_until_told::<HeistUnwatched>(workers, service, microsecond)
+        }
+        Runtime::Tokio => serve_until_told::<Tokio>(workers, service, microsecond),
+        Runtime::Smol => serve_until_told::<SmolWithReactor>(workers, service, microsecond),
+        Runtime::HeistOne => serve_until_told::<Heist>(1, service, microsecond),
+        Runtime::HeistAlone => serve_alone::<HeistAlone>(service, microsecond),
+        Runtime::TokioAlone => serve_alone::<TokioAlone>(service, microsecond),
+        Runtime::Bare => serve_bare(workers, service, microsecond),
+        Runtime::BareOne => serve_bare(1, service, microsecond),
+        other => Err(does_not_serve(other.name())),
     }
 }
 
-fn does_not_serve(runtime: Runtime) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, format!("{runtime} does not serve"))
+fn does_not_serve(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{name} does not serve"))
 }
 
-fn serve_until_told<R: Serves>(workers: usize, service: Service) -> io::Result<()> {
+/// Without tasks, a thread does itself what the tasks of a request would do.
+fn serve_bare(threads: usize, service: Service, microsecond: Spin) -> io::Result<()> {
+    let work = microsecond.times(service.microseconds() * service.tasks());
+    let port = match service {
+        Service::Echo(size) => bare::start_echo(threads, size, work)?,
+        Service::Compute | Service::FanOut => bare::start_echo(threads, SMALL, work)?,
+        Service::Once | Service::OnceSlowly => bare::start_once(threads, work)?,
+        Service::Http => return Err(does_not_serve("a thread without a runtime")),
+    };
+    until_told(port)
+}
+
+fn serve_until_told<R: Serves>(
+    workers: usize,
+    service: Service,
+    microsecond: Spin,
+) -> io::Result<()> {
     let (listener, address) = listen()?;
     let runtime = R::start(workers)?;
     R::detach(R::spawn_from_outside(&runtime.handle(), async move {
-        let Err(error) = serve::<R>(listener, service).await;
+        let Err(error) = serve::<R>(listener, service, microsecond).await;
         eprintln!("the server ends: {error}");
         std::process::exit(1);
     }));
@@ -132,13 +158,13 @@ fn serve_until_told<R: Serves>(workers: usize, service: Service) -> io::Result<(
 }
 
 /// A runtime without worker threads serves on this one, and another waits for the end.
-fn serve_alone<R: Serves>(service: Service) -> io::Result<()> {
+fn serve_alone<R: Serves>(service: Service, microsecond: Spin) -> io::Result<()> {
     let (listener, address) = listen()?;
     std::thread::spawn(move || {
         let end = until_told(address.port());
         std::process::exit(if end.is_ok() { 0 } else { 1 });
     });
-    let Err(error) = R::start(1)?.block_on(serve::<R>(listener, service));
+    let Err(error) = R::start(1)?.block_on(serve::<R>(listener, service, microsecond));
     Err(error)
 }
 

@@ -5,27 +5,26 @@ use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::str::FromStr;
-use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::super::AsyncRuntime;
 use super::http;
 use crate::bench::Runtime;
+use crate::benches::spin::Spin;
 
 /// What a server does with its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// Sends back what comes, through a buffer of that many bytes.
     Echo(usize),
-    /// The same with small messages, after `COMPUTES` of CPU time for each.
+    /// The same with small messages, after `COMPUTES` microseconds of work for each.
     Compute,
-    /// The same with small messages, after `TASKS` for each, which share that time.
+    /// The same with small messages, after `TASKS` for each, which share that work.
     FanOut,
     /// Sends back one byte and closes the connection.
     Once,
-    /// The same, after `SLOWLY` of CPU time.
+    /// The same, after `SLOWLY` microseconds of work.
     OnceSlowly,
     /// Answers each request with a greeting.
     Http,
@@ -34,23 +33,35 @@ pub enum Service {
 /// The size of small messages, in bytes.
 pub const SMALL: usize = 64;
 
-const COMPUTES: Duration = Duration::from_micros(20);
+const COMPUTES: u64 = 20;
 
-const SLOWLY: Duration = Duration::from_micros(200);
+const SLOWLY: u64 = 200;
 
 /// The number of tasks into which a request fans out.
-const TASKS: u32 = 4;
+const TASKS: u64 = 4;
 
 impl Service {
+    /// How long the handler of a request works, or each task of the handler.
+    pub fn microseconds(self) -> u64 {
+        match self {
+            Service::Echo(_) | Service::Once | Service::Http => 0,
+            Service::Compute => COMPUTES,
+            Service::FanOut => COMPUTES / TASKS,
+            Service::OnceSlowly => SLOWLY,
+        }
+    }
+
+    /// The number of tasks that do this for a request.
+    pub fn tasks(self) -> u64 {
+        if self == Service::FanOut { TASKS } else { 1 }
+    }
+
     /// Whether servers of this runtime have it.
     pub fn is_served_by(self, runtime: Runtime) -> bool {
-        match (self, runtime) {
-            (Service::Echo(_) | Service::Once, _) => true,
-            (Service::Http, Runtime::Bare) => false,
-            (Service::Http, _) => true,
-            (Service::Compute | Service::FanOut | Service::OnceSlowly, _) => {
-                !matches!(runtime, Runtime::Bare | Runtime::Go)
-            }
+        match self {
+            Service::Echo(_) | Service::Once => true,
+            Service::Http => !matches!(runtime, Runtime::Bare | Runtime::BareOne),
+            Service::Compute | Service::FanOut | Service::OnceSlowly => runtime != Runtime::Go,
         }
     }
 }
@@ -99,18 +110,25 @@ pub trait Serves: AsyncRuntime {
     fn set_nodelay(stream: &Self::Stream) -> io::Result<()>;
 }
 
-/// Has a task a connection.
-pub async fn serve<R: Serves>(listener: TcpListener, service: Service) -> io::Result<Infallible> {
+/// Has a task a connection. The microsecond is that of all servers of a run, which so do the same
+/// work.
+pub async fn serve<R: Serves>(
+    listener: TcpListener,
+    service: Service,
+    microsecond: Spin,
+) -> io::Result<Infallible> {
+    let work = microsecond.times(service.microseconds());
     let listener = R::listener(listener)?;
     loop {
         let stream = R::accept(&listener).await?;
         R::set_nodelay(&stream)?;
         match service {
             Service::Echo(size) => R::detach(R::spawn(echo(stream, size))),
-            Service::Compute => R::detach(R::spawn(answer(stream, || async { burn(COMPUTES) }))),
-            Service::FanOut => R::detach(R::spawn(answer(stream, fan_out::<R>))),
-            Service::Once => R::detach(R::spawn(once(stream, Duration::ZERO))),
-            Service::OnceSlowly => R::detach(R::spawn(once(stream, SLOWLY))),
+            Service::Compute => {
+                R::detach(R::spawn(answer(stream, move || async move { work.burn() })));
+            }
+            Service::FanOut => R::detach(R::spawn(answer(stream, move || fan_out::<R>(work)))),
+            Service::Once | Service::OnceSlowly => R::detach(R::spawn(once(stream, work))),
             Service::Http => R::detach(R::spawn(http::hello(stream))),
         }
     }
@@ -140,29 +158,17 @@ where
     }
 }
 
-async fn fan_out<R: Serves>() {
-    let tasks = [(); TASKS as usize].map(|()| R::spawn(async { burn(COMPUTES / TASKS) }));
+/// Each task does the work.
+async fn fan_out<R: Serves>(work: Spin) {
+    let tasks = [(); TASKS as usize].map(|()| R::spawn(async move { work.burn() }));
     for task in tasks {
         R::join(task).await;
     }
 }
 
-/// Uses this much CPU time: on a machine with more threads than cores, a clock on the wall would
-/// count time in which others run.
-fn burn(time: Duration) {
-    let used = || {
-        let used = clock_gettime(ClockId::ThreadCPUTime);
-        Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
-    };
-    let start = used();
-    while used() - start < time {}
-}
-
-async fn once(mut stream: impl AsyncRead + AsyncWrite + Unpin, work: Duration) {
+async fn once(mut stream: impl AsyncRead + AsyncWrite + Unpin, work: Spin) {
     if let Ok(byte) = stream.read_u8().await {
-        if !work.is_zero() {
-            burn(work);
-        }
+        work.burn();
         // The client finds out if it did not come.
         let _ = stream.write_u8(byte).await;
     }
@@ -174,6 +180,7 @@ mod tests {
     use super::super::load::Load;
     use super::super::server::listen;
     use super::*;
+    use std::time::Duration;
 
     /// The load finds replies that are missing or wrong.
     fn serves_all<R: Serves>() {
@@ -189,11 +196,21 @@ mod tests {
         ];
         for service in services {
             let (listener, address) = listen().unwrap();
-            R::detach(R::spawn_from_outside(&runtime.handle(), serve::<R>(listener, service)));
+            R::detach(R::spawn_from_outside(
+                &runtime.handle(),
+                serve::<R>(listener, service, Spin::microsecond()),
+            ));
             for connections in [1, 20] {
                 let time = Duration::from_millis(10);
                 let server = std::process::id();
-                let load = Load { address, server, connections, warm_up: Duration::ZERO, time };
+                let load = Load {
+                    address,
+                    server,
+                    connections,
+                    warm_up: Duration::ZERO,
+                    time,
+                    counter: None,
+                };
                 let report = load.run_here(service).unwrap();
                 assert!(report.per_second > 0.0 && report.p50 <= report.p99, "{report:?}");
                 assert!(report.cpu > 0.0, "{report:?}");

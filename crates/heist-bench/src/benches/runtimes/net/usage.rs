@@ -1,84 +1,101 @@
 //! What a server uses: CPU time and context switches, of all its threads. Unlike its rate they do
 //! not depend on how fast the load is.
 
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::time::Duration;
 
 use nix::time::ClockId;
 use nix::unistd::Pid;
-use rustix::io::Errno;
 
+use super::super::threads::{self, Switches, Tid};
+
+/// What a process has used so far.
+#[derive(Debug)]
+pub struct Total {
+    /// CPU time, also of threads that have ended.
+    cpu: Duration,
+    /// How often each of the threads that it has now went to sleep.
+    sleeps: Vec<(Tid, u64)>,
+}
+
+/// What a process used in a while.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
     pub cpu: Duration,
-    /// How often its threads have gone to sleep.
-    pub switches: u64,
+    /// How often its threads went to sleep.
+    pub sleeps: u64,
 }
 
-impl Usage {
-    /// What this process has used so far. The switches are of the threads that it has now: servers
-    /// keep theirs.
-    pub fn of(process: u32) -> io::Result<Usage> {
+impl Total {
+    pub fn of(process: u32) -> io::Result<Self> {
+        // The system's own count in nanoseconds; `stat` has ticks of 10 ms.
         let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(process as i32))?;
         let cpu = Duration::from(clock.now()?);
-        let mut switches = 0;
-        for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-            match fs::read_to_string(thread?.path().join("status")) {
-                Ok(status) => switches += switches_in(&status).ok_or(ErrorKind::InvalidData)?,
-                Err(error) if is_gone(&error) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Usage { cpu, switches })
+        let sleeps = |(thread, Switches { voluntary, .. })| (thread, voluntary);
+        let sleeps = threads::switches_of(process)?.into_iter().map(sleeps).collect();
+        Ok(Total { cpu, sleeps })
     }
 
-    pub fn since(self, earlier: Usage) -> Usage {
+    /// A thread that has ended since takes with it how often it slept, and nothing else.
+    pub fn since(self, earlier: &Total) -> Usage {
+        let before = |thread: Tid| {
+            let known = earlier.sleeps.iter().find(|(known, _)| *known == thread);
+            known.map_or(0, |(_, sleeps)| *sleeps)
+        };
+        let new = |&(thread, sleeps): &(Tid, u64)| sleeps.saturating_sub(before(thread));
         Usage {
             cpu: self.cpu.saturating_sub(earlier.cpu),
-            switches: self.switches.saturating_sub(earlier.switches),
+            sleeps: self.sleeps.iter().map(new).sum(),
         }
     }
-}
-
-/// Whether a thread has ended.
-fn is_gone(error: &io::Error) -> bool {
-    error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
-}
-
-fn switches_in(status: &str) -> Option<u64> {
-    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-    count.trim().parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::benches::spin::Spin;
+    use std::process;
     use std::sync::mpsc;
     use std::thread;
 
-    #[test]
-    fn only_switches_to_sleep_count() {
-        let status = "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t9\n";
-        assert_eq!(switches_in(status), Some(7));
-        assert_eq!(switches_in("Name:\tx\n"), None);
+    fn used(earlier: &Total) -> Usage {
+        Total::of(process::id()).unwrap().since(earlier)
     }
 
     #[test]
     fn all_threads_count() {
-        let this = std::process::id();
-        let before = Usage::of(this).unwrap();
+        let before = Total::of(process::id()).unwrap();
         let (asks, asked) = mpsc::channel::<mpsc::Sender<()>>();
         let other = thread::spawn(move || asked.iter().for_each(|asker| asker.send(()).unwrap()));
         // One of the two sleeps each time, unless the other is so fast that it need not.
-        while Usage::of(this).unwrap().since(before).switches < 10 {
+        while used(&before).sleeps < 10 {
             let (answer, answered) = mpsc::channel();
             asks.send(answer).unwrap();
             answered.recv().unwrap();
         }
-        let used = Usage::of(this).unwrap().since(before);
-        assert!(used.cpu > Duration::ZERO);
+        assert!(used(&before).cpu > Duration::ZERO);
         drop(asks);
         other.join().unwrap();
+    }
+
+    /// Its time is there in full, though it is a fraction of a tick.
+    #[test]
+    fn the_cpu_time_of_a_thread_that_has_ended_counts() {
+        let before = Total::of(process::id()).unwrap();
+        let work = || {
+            Spin::microsecond().times(1000).burn();
+            Duration::from(ClockId::CLOCK_THREAD_CPUTIME_ID.now().unwrap())
+        };
+        let burnt = thread::spawn(work).join().unwrap();
+        assert!(used(&before).cpu >= burnt);
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_takes_away_only_its_own_sleeps() {
+        let [first, second] = [1, 2].map(Tid);
+        let total = |sleeps| Total { cpu: Duration::ZERO, sleeps };
+        let before = total(vec![(first, 1_000), (second, 7)]);
+        assert_eq!(total(vec![(second, 9)]).since(&before).sleeps, 2);
+        assert_eq!(total(vec![(second, 9)]).since(&total(vec![(first, 5)])).sleeps, 9);
     }
 }

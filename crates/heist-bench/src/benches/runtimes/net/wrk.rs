@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
 use super::load::{Load, Report};
-use super::usage::Usage;
+use super::usage::{Total, Usage};
 use crate::bench::Fault;
 use crate::benches::driver::GIVE_UP;
 use crate::benches::foreign::run::{output_within, said};
@@ -27,10 +27,10 @@ pub fn run(program: &str, load: Load) -> Result<Report, Fault> {
         .arg(format!("-c{}", load.connections))
         .arg(format!("-d{seconds}s"))
         .arg(format!("http://{}/", load.address));
-    let usage = || Usage::of(load.server).map_err(Fault::Setup);
-    let before = usage()?;
+    let total = || Total::of(load.server).map_err(Fault::Setup);
+    let before = total()?;
     let said = said(WRK, &output_within(&mut command, GIVE_UP)?)?;
-    let used = usage()?.since(before);
+    let used = total()?.since(&before);
     parse(&said, used).ok_or(Fault::Program { program: WRK, said })
 }
 
@@ -77,10 +77,10 @@ Transfer/sec:    606.33MB
 
     #[test]
     fn a_report_is_read() {
-        let used = Usage { cpu: Duration::from_secs(22), switches: 22_464_657 };
+        let used = Usage { cpu: Duration::from_secs(22), sleeps: 22_464_657 };
         let report = parse(REPORT, used).unwrap();
-        let Report { per_second, p50, p99, cpu, switches } = report;
-        assert_eq!([per_second, p50, p99, switches], [748_868.53, 412.0, 4250.0, 1.0]);
+        let Report { per_second, p50, p99, cpu, sleeps, .. } = report;
+        assert_eq!([per_second, p50, p99, sleeps], [748_868.53, 412.0, 4250.0, 1.0]);
         assert!((0.97..0.99).contains(&cpu), "{cpu} us");
     }
 
