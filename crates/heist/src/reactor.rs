@@ -259,6 +259,12 @@ impl Reactor {
         self.is_in_use() && turned_at().until(now) >= limit
     }
 
+    /// Whether its events wait for long: no thread sleeps in it, and none has polled it lately.
+    fn is_neglected(&self, now: Time) -> bool {
+        // Relaxed: it decides where a source is better off.
+        !self.is_slept_in.load(Ordering::Relaxed) && self.is_stale(now, RECHECK)
+    }
+
     /// Polls without waiting, and returns whether it woke a task. Does nothing if another thread
     /// polls. For `call_later`, see [`Harvest::deliver`].
     pub(crate) fn turn(&self, call_later: impl FnMut(Waker)) -> bool {

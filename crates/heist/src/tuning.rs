@@ -34,10 +34,10 @@ pub(crate) const COUNTER_BLOCK: u64 = 1024;
 /// 1.2 to 1.8; the number itself does not matter within a factor of four.
 pub(crate) const PREFETCH_AHEAD: usize = 4;
 
-/// A source moves to another reactor after this many consecutive waits from that reactor's seat, so
-/// that a task that is stolen once does not take its sockets along. Does not matter within a factor
+/// A source moves to another reactor after this many consecutive waits from that reactor's seat.
+/// Then its task has moved for good, and two system calls are few. Does not matter within a factor
 /// of four.
-pub(crate) const MOVE_AFTER: u8 = 4;
+pub(crate) const MOVE_AFTER: u8 = 128;
 
 /// Number of timers that are checked for dead entries in one batch. Timers are rarely in the cache,
 /// and checks in a batch overlap their cache misses. Benchmark: `sleep_churn`, in which the checks

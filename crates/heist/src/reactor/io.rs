@@ -62,6 +62,10 @@ impl registration::Places for Reactors {
         &self[seat].sources
     }
 
+    fn is_neglected(&self, seat: usize) -> bool {
+        self[seat].is_neglected(self.clock.now())
+    }
+
     fn watch(
         &self,
         seat: usize,

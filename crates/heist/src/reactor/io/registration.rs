@@ -19,6 +19,9 @@ pub(super) trait Places {
     /// The seat of the calling worker, or any seat for other threads.
     fn here_or_any(&self) -> usize;
     fn sources(&self, seat: usize) -> &Sources;
+    /// Whether the reactor of this seat has been left alone for so long that its sources are better
+    /// off elsewhere.
+    fn is_neglected(&self, seat: usize) -> bool;
     fn watch(
         &self,
         seat: usize,
@@ -167,12 +170,13 @@ impl<P: Places> Registration<P> {
         if new == watched_at {
             return Ok(());
         }
-        if new.times() < MOVE_AFTER {
+        let is_neglected = || watched_at.seat().is_some_and(|seat| self.places.is_neglected(seat));
+        if new.times() >= MOVE_AFTER || is_neglected() {
+            self.move_to(here, fd);
+        } else {
             // Relaxed: this is a heuristic. If another thread was faster, its value is as good.
             let relaxed = Ordering::Relaxed;
             let _ = self.watched_at.compare_exchange(watched_at.0, new.0, relaxed, relaxed);
-        } else {
-            self.move_to(here, fd);
         }
         Ok(())
     }
@@ -265,12 +269,5 @@ impl<P: Places> Registration<P> {
     pub(super) fn register_at(&self, seat: usize, fd: BorrowedFd<'_>) {
         *self.lock() = self.watch(seat, fd).unwrap();
         self.settle(WatchingSeat::at(seat as u64));
-    }
-
-    /// Counts waits from this seat, one fewer than a move takes.
-    pub(super) fn waited_for_from(&self, seat: usize) {
-        let watched_at =
-            (1..MOVE_AFTER).fold(self.load(), |watched_at, _| watched_at.waited_from(seat));
-        self.settle(watched_at);
     }
 }

@@ -9,6 +9,7 @@ use super::{Direction, Evented, Interest, Ready};
 use crate::env::{Activity, Probe};
 use crate::reactor::timers::Clock;
 use crate::reactor::{Config, Reactors};
+use crate::tuning::MOVE_AFTER;
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, Write};
@@ -152,18 +153,36 @@ fn l3_the_first_source_is_heard_by_who_sleeps_already() {
     });
 }
 
+/// Reactors that count as polled all the time, until they are [`neglected`].
+fn polled_reactors(seats: usize) -> Arc<Reactors> {
+    let reactors = reactors(seats);
+    (0..seats).for_each(|seat| reactors[seat].turned_at.store(u64::MAX, Ordering::Relaxed));
+    reactors
+}
+
+/// From now on nobody has polled this reactor since the beginning of time.
+fn neglect(reactors: &Reactors, seat: usize) {
+    reactors[seat].turned_at.store(0, Ordering::Relaxed);
+    while !reactors[seat].is_neglected(reactors.clock.now()) {
+        thread::yield_now();
+    }
+}
+
 #[test]
-fn a_registration_moves_to_whoever_waits_four_times_in_a_row() {
-    let reactors = reactors(3);
+fn a_registration_moves_to_whoever_waits_for_long() {
+    let reactors = polled_reactors(3);
     let (source, mut far) = watched(&reactors);
-    let seat_after = |seats: &[usize]| {
-        seats.iter().for_each(|seat| assert!(!waits_from(&reactors, *seat, &source)));
+    let seat_after = |waits: &[(usize, u8)]| {
+        for (seat, times) in waits {
+            (0..*times).for_each(|_| assert!(!waits_from(&reactors, *seat, &source)));
+        }
         source.registration.seat().unwrap()
     };
-    assert_eq!(seat_after(&[0, 1, 1, 1]), 0);
-    assert_eq!(seat_after(&[0, 1, 1, 1]), 0, "its own seat comes in between");
-    assert_eq!(seat_after(&[2, 1, 1, 1]), 0, "another does");
-    assert_eq!(seat_after(&[1]), 1);
+    let few = MOVE_AFTER - 1;
+    assert_eq!(seat_after(&[(0, 1), (1, few)]), 0);
+    assert_eq!(seat_after(&[(0, 1), (1, few)]), 0, "its own seat comes in between");
+    assert_eq!(seat_after(&[(2, 1), (1, few)]), 0, "another does");
+    assert_eq!(seat_after(&[(1, 1)]), 1);
     assert_eq!([0, 1, 2].map(|seat| reactors[seat].sources.len()), [0, 1, 0]);
 
     far.write_all(b"ping").unwrap();
@@ -175,13 +194,31 @@ fn a_registration_moves_to_whoever_waits_four_times_in_a_row() {
     assert_eq!(reactors[1].sources.len(), 0, "it is deregistered where it is");
 }
 
+/// L3: a source leaves a reactor that nobody polls. One in which a worker sleeps is polled.
+#[test]
+fn l3_a_registration_leaves_a_neglected_reactor() {
+    let reactors = polled_reactors(2);
+    let (source, _far) = watched(&reactors);
+    let seat_after = |seat| {
+        assert!(!waits_from(&reactors, seat, &source));
+        source.registration.seat().unwrap()
+    };
+    assert_eq!([seat_after(0), seat_after(1)], [0, 0]);
+    neglect(&reactors, 0);
+    reactors[0].is_slept_in.store(true, Ordering::Relaxed);
+    assert_eq!(seat_after(1), 0);
+    reactors[0].is_slept_in.store(false, Ordering::Relaxed);
+    assert_eq!([seat_after(1), seat_after(0)], [1, 1]);
+}
+
 #[test]
 fn what_came_before_a_move_is_told_by_the_new_reactor() {
-    let reactors = reactors(2);
+    let reactors = polled_reactors(2);
     let (source, mut far) = watched(&reactors);
     assert!(!waits_from(&reactors, 0, &source));
     far.write_all(b"ping").unwrap();
-    (0..4).for_each(|_| assert!(!waits_from(&reactors, 1, &source)));
+    neglect(&reactors, 0);
+    assert!(!waits_from(&reactors, 1, &source));
     assert_eq!(source.registration.seat(), Some(1));
     reactors[1].turn(Waker::wake);
     assert!(waits_from(&reactors, 1, &source));
@@ -194,6 +231,7 @@ fn a_move_that_fails_changes_nothing() {
     assert!(!waits_from(&reactors, 0, &source));
     // No poller watches a descriptor twice.
     reactors[1].poller.add(source.as_fd(), 77, BOTH).unwrap();
+    neglect(&reactors, 0);
     (0..8).for_each(|_| assert!(!waits_from(&reactors, 1, &source)));
     assert_eq!(source.registration.seat(), Some(0));
     assert_eq!(reactors[1].sources.len(), 0);
