@@ -64,8 +64,6 @@ fn list_shows_each_bench_with_its_runtimes() {
         "mpsc",
         "oneshot",
         "wake_latency",
-        "one_spawner",
-        "one_spawner_csw",
         "task_bytes",
         "idle",
     ] {
@@ -75,7 +73,7 @@ fn list_shows_each_bench_with_its_runtimes() {
     for (names, runtimes) in [
         (&["stall", "stall_p99", "stall_burn", "stall_burn_p99"][..], "[heist, tokio, smol]"),
         (&["stall_echo", "stall_echo_p99", "stall_echo_all"], "[heist, tokio, smol]"),
-        (&["timeout_ready", "timeout_pending", "sleep_churn"], "[heist, tokio, smol]"),
+        (&["timeout_ready", "sleep_churn", "one_spawner_csw"], "[heist, tokio, smol]"),
         (&["timer_fire", "timer_fire_max", "echo_tcp_1000x64_p99"], "[heist, tokio, smol]"),
         (&["http_hello", "http_hello_p99", "accept_storm", "conn_bytes"], "[heist, tokio, smol]"),
         (&["echo_compute_cpu", "echo_fan_out_csw", "accept_slow_sys"], "[heist, tokio, smol]"),

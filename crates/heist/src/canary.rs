@@ -53,6 +53,10 @@ pub(crate) const LATCH_THIEF_STORES: Canary = Canary::new("latch thief stores");
 pub(crate) const LATCH_MARK_STAYS: Canary = Canary::new("latch mark stays");
 /// A worker goes to sleep without looking once more.
 pub(crate) const IDLE_NO_RECHECK: Canary = Canary::new("idle no recheck");
+/// The last searcher to find something does not order that before its look for more.
+pub(crate) const IDLE_LAST_NO_BARRIER: Canary = Canary::new("idle last no barrier");
+/// The last searcher to find something does not look for more.
+pub(crate) const IDLE_LAST_NO_LOOK: Canary = Canary::new("idle last no look");
 /// A submitter does not order its push before its check of the idle counts.
 pub(crate) const IDLE_NO_LIGHT_BARRIER: Canary = Canary::new("idle no light barrier");
 /// A worker that goes to sleep does not order that before its last look.

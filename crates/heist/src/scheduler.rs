@@ -12,6 +12,7 @@
 //! | `inject` | the inject queue: tasks from outside, and overflow |
 //! | `jobs` | jobs, and the queue for those from outside |
 //! | `pace` | how often a worker looks at the inject queue |
+//! | `help` | when a worker calls another for the tasks in its ring |
 //! | `idle` | which workers sleep and search, and which is woken |
 //! | `wake` | waking a worker for a new task or job |
 //! | `pinned` | tasks that stay on one worker |
@@ -28,6 +29,7 @@
 pub(crate) mod blocking;
 mod closing;
 mod foreign;
+mod help;
 mod identity;
 mod idle;
 mod inject;

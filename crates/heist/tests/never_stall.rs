@@ -594,3 +594,22 @@ fn f1_a_busy_worker_helps_any_stuck_worker_that_has_tasks() {
     is_over.store(true, Ordering::SeqCst);
     drop(let_go);
 }
+
+/// L2: a poll waits for a task in the ring of its own worker. The worker expected to be done soon,
+/// so it has woken nobody; only sysmon can find that out.
+#[test]
+fn l2_a_poll_may_wait_for_a_task_that_its_worker_keeps_to_itself() {
+    let rt = runtime(2);
+    for _ in 0..20 {
+        let task = rt.spawn(async {
+            let (done, is_done) = mpsc::channel();
+            // The second task takes the slot, and moves the first to the ring. It then runs with an
+            // empty slot, and the ring is all that is left.
+            let first = task::spawn(async move { done.send(()).unwrap() });
+            let second = task::spawn(async move { is_done.recv().unwrap() });
+            first.await.unwrap();
+            second.await.unwrap();
+        });
+        rt.block_on(task).unwrap();
+    }
+}

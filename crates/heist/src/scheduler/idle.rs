@@ -305,12 +305,18 @@ impl Idle {
     }
 
     /// A searcher has found something. Returns a worker that must be unparked: the last one to stop
-    /// searching has another begin (I2).
-    pub(super) fn stop_search(&self) -> Option<usize> {
+    /// searching has another begin if `is_more` to be found (I2).
+    pub(super) fn stop_search(&self, is_more: impl FnOnce() -> bool) -> Option<usize> {
         // AcqRel: pairs with itself.
         let before = Counts(self.counts.fetch_sub(ONE_SEARCHING, Ordering::AcqRel));
         debug_assert!(before.searching() > 0);
-        if before.searching() == 1 { self.wake_one() } else { None }
+        if before.searching() > 1 || before.idle() == 0 {
+            return None;
+        }
+        // Submitters relied on it until now. Without the barrier it may miss what they published.
+        let has_barrier = canary::IDLE_LAST_NO_BARRIER.sings() || self.barrier.heavy();
+        let is_more = || !canary::IDLE_LAST_NO_LOOK.sings() && is_more();
+        if !has_barrier || is_more() { self.wake_one() } else { None }
     }
 
     /// A worker that stops searching makes sure that it sees what was published while it searched:

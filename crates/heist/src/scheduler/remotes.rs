@@ -1,6 +1,7 @@
 //! The part of each worker that other threads see. Base workers exist from the beginning; spare
 //! workers are added when they are needed.
 
+use super::help::Expected;
 use super::idle::MAX_WORKERS;
 use super::jobs::{Inbox, Job};
 use super::pinned::PinnedInbox;
@@ -67,6 +68,7 @@ pub(super) struct Own {
     /// stands still, a poll is going on.
     pub(super) tick: AtomicU32,
     pub(super) running: Running,
+    pub(super) expected: Expected,
 }
 
 /// The task that a worker runs, or ran last: copies, as the task itself may be gone at any time.
@@ -236,6 +238,7 @@ impl Remote {
                 lifo: LifoSlot::new(barrier),
                 tick: AtomicU32::new(1),
                 running: Running::new(),
+                expected: Expected::new(),
             }),
             counters: Arc::new(WorkerCounters::new(config.poll_times.as_ref())),
             scribe: config.recorder.as_ref().map(|recorder| recorder.scribe(is_spare)),

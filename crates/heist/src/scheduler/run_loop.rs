@@ -119,6 +119,7 @@ impl Worker {
     #[inline(always)]
     fn find(&self, else_to_do: impl FnOnce() -> bool) -> Result<Work, Step> {
         self.begin_step()?;
+        self.queues.begin_step(&self.me);
         // 1. Now and then: the reactors, and the neighbour (F3, L3).
         self.turn_reactors_in_time();
         // 2. Now and then: a job, before all tasks, or these could keep jobs waiting forever (F3).

@@ -338,9 +338,34 @@ impl Shared {
     pub(super) fn stop_search(&self) {
         if self.config.staffing.is_per_core() {
             self.idle.stop_search_alone();
-        } else if let Some(seat) = self.idle.stop_search() {
+        } else if let Some(seat) = self.idle.stop_search(|| self.wants_help()) {
             self.wake_seat(seat);
         }
+    }
+
+    /// Whether there is anything for which a worker should be woken (I1).
+    pub(super) fn wants_help(&self) -> bool {
+        let wants = |worker: usize| {
+            let (remote, tasks) = (&self.remotes[worker], self.remotes[worker].stealer.len());
+            tasks > 0 && (!self.holds_back(worker) || remote.own.expected.is_long(tasks))
+                || !remote.jobs.is_empty()
+        };
+        self.is_down()
+            || !self.inject.is_empty()
+            || !self.jobs.is_empty()
+            || (0..self.remotes.count()).any(wants)
+    }
+
+    /// Whether a worker may leave tasks in its ring though others are free. Sysmon must watch it,
+    /// and find somebody else for them if they wait for a poll that does not end.
+    pub(super) fn may_hold_back(&self, worker: usize) -> bool {
+        let is_base = worker < self.remotes.seats();
+        is_base && self.config.staffing.lends_seats() && self.config.stall.threshold.is_some()
+    }
+
+    /// Whether it does, if it has any: it is on its seat, and at no job.
+    fn holds_back(&self, worker: usize) -> bool {
+        self.may_hold_back(worker) && self.seats[worker].is_undisturbed(worker as u32)
     }
 
     /// Whether there is anything that a worker could take, or has to do.

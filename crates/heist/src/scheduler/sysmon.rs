@@ -256,10 +256,15 @@ impl Sysmon {
             shared.empty_slot(worker);
         }
         let does_nobody_take = || is_recalled || !looked.does_anybody_move || watch.is_left_alone();
-        // An idle seat is enough, because the idle protocol wakes it; but not for a base worker
-        // that waits for this one.
+        let is_any_idle = shared.idle.is_any_idle();
+        if is_any_idle && !remote.stealer.is_empty() {
+            // The worker may have called nobody for them, because it expected to be done soon.
+            shared.notify();
+        }
+        // An idle seat is enough, because it has been woken; but not for a base worker that waits
+        // for this one.
         let is_wanted = shared.config.staffing.lends_seats()
-            && (is_recalled || !shared.idle.is_any_idle())
+            && (is_recalled || !is_any_idle)
             && (is_blocked || is_over && does_nobody_take());
         // Before the seat is lent: what waits is gone at once then.
         let report = (is_wanted || is_over).then(|| report::new(shared, seat, worker, activity));

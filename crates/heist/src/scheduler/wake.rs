@@ -22,8 +22,16 @@ impl Shared {
     /// cache.
     #[inline]
     pub(super) fn notify_from(&self, seat: usize) {
+        self.notify_from_unless(seat, || false);
+    }
+
+    /// The same; but if a worker is free, and the one on this seat `holds_back`, nobody is woken.
+    #[inline]
+    pub(super) fn notify_from_unless(&self, seat: usize, holds_back: impl FnOnce() -> bool) {
         if self.idle.is_anybody_free() {
-            self.wake_for_task(seat);
+            if !holds_back() {
+                self.wake_for_task(seat);
+            }
         } else if self.seats[seat].ignores_tasks() {
             self.lend_a_seat();
         }
@@ -128,7 +136,7 @@ impl Shared {
             self.record_wake_up(seat);
             if self.seats[seat].wake(|| self.interrupt(seat)) {
                 self.staff(seat);
-                next = self.idle.stop_search();
+                next = self.idle.stop_search(|| true);
             }
         }
         // Last: sysmon would get the core before the worker that was woken.

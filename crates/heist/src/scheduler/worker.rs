@@ -23,6 +23,7 @@ mod queues;
 mod search;
 mod seat;
 
+use super::help::Help;
 use super::pace::Pace;
 use super::refused::one_after_the_other;
 use super::remotes::{Ends, Remote};
@@ -86,8 +87,9 @@ impl Worker {
         let counters = Arc::clone(&scheduler.remotes[index].counters);
         let scribe = scheduler.remotes[index].scribe.clone();
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
+        let may_hold = scheduler.may_hold_back(index);
         Worker {
-            queues: Queues::new(ends.ring, pace),
+            queues: Queues::new(ends.ring, pace, Help::new(may_hold)),
             search: Search::new(index as u64 + 1),
             seat: Seating::new(),
             jobs: Jobs::new(ends.jobs),
@@ -190,6 +192,27 @@ impl Me {
     #[inline]
     fn notify(&self) {
         self.scheduler.notify_from(self.seat.get());
+    }
+
+    /// Tasks have come to the ring, which has `tasks` now. If the worker itself will come to them
+    /// soon, nobody is woken (I1).
+    #[inline]
+    fn notify_of_tasks(&self, tasks: usize, help: &Help) {
+        let seat = self.seat.get();
+        let holds_back = || {
+            // Others rely on that, unless it has no seat, or is at a job.
+            self.seat().is_undisturbed(self.number())
+                && !help.calls(tasks, &self.remote().own.expected)
+        };
+        self.scheduler.notify_from_unless(seat, holds_back);
+    }
+
+    /// Tasks have come to the ring from the inject queue, which are for all workers.
+    fn notify_of_injected(&self, help: &Help) {
+        self.scheduler.notify_from_unless(self.seat.get(), || {
+            help.call_for_all(&self.remote().own.expected);
+            false
+        });
     }
 
     /// Records what is rare.

@@ -74,7 +74,7 @@ impl Scene {
         loop {
             if self.take() {
                 if is_searching {
-                    self.unpark(self.idle.stop_search());
+                    self.unpark(self.idle.stop_search(|| self.has_work()));
                 }
                 return;
             }
@@ -111,16 +111,50 @@ fn two_preemptions() -> loom::model::Builder {
 
 /// Two tasks, two workers: each gets one, though only one wake-up may come from outside. The one
 /// that is woken wakes the other (I2).
+fn two_tasks_for_two_workers() {
+    let scene = Scene::new(2);
+    let workers: Vec<_> = (0..2).map(|index| thread::spawn(move || scene.work(index))).collect();
+    scene.submit();
+    scene.submit();
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+}
+
 #[test]
 fn loom_i2_the_last_searcher_wakes_another() {
-    two_preemptions().check(|| {
-        let scene = Scene::new(2);
-        let workers: Vec<_> =
-            (0..2).map(|index| thread::spawn(move || scene.work(index))).collect();
-        scene.submit();
-        scene.submit();
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    two_preemptions().check(two_tasks_for_two_workers);
+}
+
+/// Worker 0 searches, and worker 1 sleeps. A task comes while worker 0 finds another: somebody
+/// comes for it.
+fn a_task_beside_the_last_find() {
+    let scene = Scene::new(2);
+    assert!(scene.idle.start_search());
+    assert_eq!(scene.idle.sleep(1, false, || false, || false), None);
+    let sleeper = thread::spawn(move || {
+        scene.parkers[1].park();
+        assert!(scene.take(), "there is a task for the worker that was woken");
     });
+    let submitter = thread::spawn(move || scene.submit());
+    scene.unpark(scene.idle.stop_search(|| scene.has_work()));
+    submitter.join().unwrap();
+    sleeper.join().unwrap();
+}
+
+#[test]
+fn loom_i2_a_task_beside_the_last_find() {
+    loom::model(a_task_beside_the_last_find);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_last_find_without_a_barrier() {
+    canary::IDLE_LAST_NO_BARRIER.model(a_task_beside_the_last_find);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_canary_last_find_without_a_look() {
+    canary::IDLE_LAST_NO_LOOK.model(a_task_beside_the_last_find);
 }
 
 /// The runtime goes down while a worker goes to sleep, and another has left as a searcher.
@@ -219,7 +253,7 @@ impl Pinned {
             is_searching = true;
         }
         if is_searching {
-            self.scene.unpark(self.scene.idle.stop_search());
+            self.scene.unpark(self.scene.idle.stop_search(|| true));
         }
     }
 

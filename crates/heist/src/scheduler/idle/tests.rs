@@ -36,9 +36,9 @@ fn i2_one_wake_up_at_a_time() {
     let first = idle.submitted();
     assert!(first.is_some());
     assert_eq!(idle.submitted(), None, "somebody is searching already");
-    let second = idle.stop_search();
+    let second = idle.stop_search(|| true);
     assert!(second.is_some() && second != first);
-    assert_eq!(idle.stop_search(), None, "nobody is left to be woken");
+    assert_eq!(idle.stop_search(|| true), None, "nobody is left to be woken");
 }
 
 /// W8: of many sleepers the one that is meant is woken, also while another searches.
@@ -64,7 +64,7 @@ fn i3_nobody_is_woken_beside_a_searcher() {
     assert!(idle.start_search());
     assert_eq!(idle.sleep(1, false, || false, || true), None);
     assert_eq!(idle.submitted(), None);
-    assert_eq!(idle.stop_search(), Some(1));
+    assert_eq!(idle.stop_search(|| true), Some(1));
 }
 
 /// A worker that sees work at its last look is woken, or another is in its place.

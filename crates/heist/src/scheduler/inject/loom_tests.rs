@@ -151,7 +151,7 @@ fn sleep_beside_push() {
                 scene.parker.unpark();
             }
             scene.parker.park();
-            assert_eq!(scene.idle.stop_search(), None);
+            assert_eq!(scene.idle.stop_search(|| true), None);
             tasks = take(scene.inject);
         }
         tasks.into_iter().for_each(run);

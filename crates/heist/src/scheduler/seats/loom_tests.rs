@@ -65,7 +65,7 @@ impl Scene {
 
     fn wake(&self, woken: Option<usize>) {
         if woken.is_some() && self.seat.wake(|| self.reactor.unpark()) {
-            assert_eq!(self.idle.stop_search(), None, "there is one seat");
+            assert_eq!(self.idle.stop_search(|| true), None, "there is one seat");
             self.stand_in();
         }
     }
@@ -102,7 +102,7 @@ impl Scene {
             return self.put_to_sleep(is_searching);
         }
         if is_searching {
-            self.wake(self.idle.stop_search());
+            self.wake(self.idle.stop_search(|| true));
         }
         if left == Left::Handed && is_borrowed && !canary::SEAT_RETURN_UNCHECKED.sings() {
             assert!(self.idle.catch_up());
@@ -182,7 +182,7 @@ fn stepping_aside_beside_a_submitter() {
         scene.take();
     }
     if is_searching {
-        scene.wake(scene.idle.stop_search());
+        scene.wake(scene.idle.stop_search(|| true));
     }
     assert!(!scene.has_work(), "the task is run");
     assert_eq!(scene.seat.holder(), Some(BASE as usize));
@@ -199,7 +199,7 @@ fn lent() -> &'static Scene {
     assert_eq!(scene.seat.rob(BASE, || true), Left::Vacant);
     assert_eq!(scene.idle.sleep(0, false, || false, || true), Some(0));
     assert!(scene.seat.wake(|| unreachable!()));
-    assert_eq!(scene.idle.stop_search(), None);
+    assert_eq!(scene.idle.stop_search(|| true), None);
     assert!(scene.seat.sit_down(SPARE));
     scene
 }
@@ -219,7 +219,7 @@ fn loom_l6_the_home_worker_beside_its_spare() {
         assert_eq!(scene.seat.holder(), Some(BASE as usize));
         spare.join().unwrap();
         if is_searching {
-            assert_eq!(scene.idle.stop_search(), None);
+            assert_eq!(scene.idle.stop_search(|| true), None);
         }
     });
 }
@@ -273,7 +273,7 @@ fn back_while_put_to_sleep() {
     }
     sysmon.join().unwrap();
     if scene.seat.holder() == Some(BASE as usize) && is_searching {
-        assert_eq!(scene.idle.stop_search(), None);
+        assert_eq!(scene.idle.stop_search(|| true), None);
     }
 }
 
@@ -413,7 +413,7 @@ fn the_end_of_a_job_beside_a_borrower() {
     scene.take();
     submitter.join().unwrap();
     if is_searching {
-        assert_eq!(scene.idle.stop_search(), None);
+        assert_eq!(scene.idle.stop_search(|| true), None);
     }
     let is_home = scene.seat.holder() == Some(BASE as usize);
     let is_calm = !scene.seat.is_at_job() && !scene.seat.is_borrowed();

@@ -261,6 +261,7 @@ impl Worker {
         self.me.remote().own.running.clear();
         self.jobs.is_at_one.set(true);
         self.offer_seat();
+        self.queues.leave_ring(&self.me);
         let mut next = Some((job, first));
         while let Some((job, origin)) = next {
             self.jobs.count_cache.begin(job.scope());

@@ -5,7 +5,7 @@ use crate::env::Clock;
 use crate::reactor::{Reactor, Slept};
 use crate::scheduler::shared::Runnable;
 use crate::trace::PollSource;
-use crate::tuning::STALE;
+use crate::tuning::PATIENCE;
 use std::task::Waker;
 
 /// A worker that is about to sleep, or sleeps.
@@ -49,7 +49,9 @@ impl Worker {
                     self.get_up(parking);
                 }
                 self.seat.reactors_turned(self.queues.interval());
-                harvest.into_iter().for_each(|harvest| _ = harvest.deliver(self.call_later()));
+                if let Some(harvest) = harvest {
+                    self.queues.between_tasks(|| harvest.deliver(self.call_later()));
+                }
                 return;
             }
             // A timer has come that is due before the one it slept for, a source, or nothing at
@@ -137,7 +139,8 @@ impl Worker {
 
     /// Polls its reactor. Returns whether that has woken a worker.
     pub(super) fn turn_reactor(&self) -> bool {
-        self.me.reactor().is_some_and(|reactor| reactor.turn(self.call_later()))
+        let Some(reactor) = self.me.reactor() else { return false };
+        self.queues.between_tasks(|| reactor.turn(self.call_later()))
     }
 
     /// Polls a reactor that was not polled for a while: its worker may be in a long poll, or may
@@ -149,8 +152,9 @@ impl Worker {
         let mine = self.me.seat_index();
         let mut others = (1..reactors.len()).map(|offset| (mine + offset) % reactors.len());
         let now = reactors.clock.now();
-        let stale = others.find(|seat| reactors[*seat].is_stale(now, STALE));
-        stale.is_some_and(|seat| reactors[seat].turn(self.call_later()))
+        let stale = others.find(|seat| reactors[*seat].is_stale(now, PATIENCE));
+        let Some(seat) = stale else { return false };
+        self.queues.between_tasks(|| reactors[seat].turn(self.call_later()))
     }
 
     /// What happens to wakers of other code.

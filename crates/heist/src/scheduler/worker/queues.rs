@@ -2,6 +2,7 @@
 
 use super::Me;
 use crate::env::Clock;
+use crate::scheduler::help::Help;
 use crate::scheduler::pace::{LIFO_STREAK, Pace};
 use crate::scheduler::shared::{Runnable, Scheduler};
 use crate::task::{Notified, TaskList};
@@ -15,7 +16,10 @@ const TICK_BATCH: usize = 32;
 
 /// The queues that a worker takes tasks from. The LIFO slot and the inbox of pinned tasks are in
 /// its remote, because others reach them, too.
-pub(in crate::scheduler) struct Queues(RefCell<Inner>);
+pub(in crate::scheduler) struct Queues {
+    inner: RefCell<Inner>,
+    help: Help,
+}
 
 struct Inner {
     ring: ring::Owner<Runnable>,
@@ -37,48 +41,93 @@ struct Pinned {
 
 /// For a worker that looks for its next task.
 impl Queues {
-    pub(super) fn new(ring: ring::Owner<Runnable>, pace: Pace) -> Self {
+    pub(super) fn new(ring: ring::Owner<Runnable>, pace: Pace, help: Help) -> Self {
         let pinned = Pinned { queue: TaskList::new(), had_turn: false, since_look: 0 };
-        Queues(RefCell::new(Inner { ring, pace, lifo_streak: 0, pinned }))
+        Queues { inner: RefCell::new(Inner { ring, pace, lifo_streak: 0, pinned }), help }
+    }
+
+    /// A step begins. If tasks in the ring have waited for too long, calls another worker (I1).
+    #[inline]
+    pub(in crate::scheduler) fn begin_step(&self, me: &Me) {
+        if self.help.looks() {
+            self.look(me);
+        }
+    }
+
+    #[inline(never)]
+    fn look(&self, me: &Me) {
+        let own = &me.remote().own;
+        // One of them is taken next.
+        let tasks = self.inner.borrow().ring.len() + usize::from(own.lifo.has_task());
+        let is_free = me.scheduler.idle.is_anybody_free();
+        if self.help.look(tasks.saturating_sub(1), is_free, &own.expected) {
+            me.notify();
+        }
+    }
+
+    /// What `f` puts into the ring comes between two tasks.
+    pub(super) fn between_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.help.between(f)
+    }
+
+    /// The worker has found nothing in its own queues.
+    pub(super) fn has_no_task(&self) {
+        self.help.has_no_task();
+    }
+
+    /// Tasks have come to the ring that this worker has stolen.
+    pub(super) fn stole(&self, me: &Me) {
+        let tasks = self.inner.borrow().ring.len();
+        if tasks > 0 {
+            self.help.between(|| me.notify_of_tasks(tasks, &self.help));
+        }
+    }
+
+    /// The worker begins something else than a task: others must take what is in its ring.
+    pub(super) fn leave_ring(&self, me: &Me) {
+        if !self.inner.borrow().ring.is_empty() {
+            me.notify();
+        }
     }
 
     /// The next task that is not pinned. When its turn has come, the inject queue goes first:
     /// nothing of the worker's own can keep it waiting (L4), except for a streak from the slot.
     pub(in crate::scheduler) fn next(&self, me: &Me) -> Option<(Runnable, PollSource)> {
-        let inner = &mut *self.0.borrow_mut();
+        let (inner, help) = (&mut *self.inner.borrow_mut(), &self.help);
         let lifo = &me.remote().own.lifo;
         let goes_on = || inner.lifo_streak < LIFO_STREAK && lifo.has_task();
         if inner.pace.tick(goes_on) {
-            inner.take_injected(me, TICK_BATCH).or_else(|| inner.take_own(me))
+            inner.take_injected(me, help, TICK_BATCH).or_else(|| inner.take_own(me, help))
         } else {
-            inner.take_own(me).or_else(|| inner.take_injected(me, usize::MAX))
+            inner.take_own(me, help).or_else(|| inner.take_injected(me, help, usize::MAX))
         }
     }
 
     /// The same without the inject queue.
     pub(super) fn next_own(&self, me: &Me) -> Option<(Runnable, PollSource)> {
-        self.0.borrow_mut().take_own(me)
+        self.inner.borrow_mut().take_own(me, &self.help)
     }
 
     /// The next pinned task, if there is one and it is their turn.
     #[inline]
     pub(in crate::scheduler) fn next_pinned(&self, me: &Me) -> Option<Runnable> {
-        if me.remote().pinned.has_tasks() { self.0.borrow_mut().take_pinned(me) } else { None }
+        if me.remote().pinned.has_tasks() { self.inner.borrow_mut().take_pinned(me) } else { None }
     }
 
     /// Lets a thief put what it steals into the ring.
     pub(super) fn with_ring<R>(&self, f: impl FnOnce(&mut ring::Owner<Runnable>) -> R) -> R {
-        f(&mut self.0.borrow_mut().ring)
+        f(&mut self.inner.borrow_mut().ring)
     }
 
     /// Number of ticks between two looks at the reactor.
     pub(super) fn interval(&self) -> u32 {
-        self.0.borrow().pace.interval()
+        self.inner.borrow().pace.interval()
     }
 
     /// The worker has slept until now: that time was no poll.
     pub(super) fn rested(&self, now: Clock) {
-        self.0.borrow_mut().pace.rested(now);
+        self.inner.borrow_mut().pace.rested(now);
+        self.help.rested(now);
     }
 }
 
@@ -96,12 +145,12 @@ impl Queues {
     /// Puts a task at the end of the ring. If the ring is full, the task goes to the inject queue
     /// with half of the ring (Q5).
     pub(super) fn push(&self, me: &Me, task: Runnable) {
-        self.0.borrow_mut().push(me, task);
+        self.inner.borrow_mut().push(me, &self.help, task);
     }
 
     /// Puts a pinned task into the worker's own queue.
     pub(super) fn pin(&self, me: &Me, task: Runnable) {
-        let queue = &mut self.0.borrow_mut().pinned.queue;
+        let queue = &mut self.inner.borrow_mut().pinned.queue;
         queue.push(task);
         me.remote().pinned.show_queue(queue.len());
     }
@@ -117,7 +166,7 @@ impl Queues {
 impl Queues {
     /// Takes everything but pinned tasks.
     pub(super) fn take_all(&self, me: &Me) -> TaskList<Scheduler> {
-        let inner = &mut *self.0.borrow_mut();
+        let inner = &mut *self.inner.borrow_mut();
         let mut tasks = TaskList::new();
         tasks.extend(me.take_lifo());
         tasks.extend(std::iter::from_fn(|| inner.ring.pop()));
@@ -126,7 +175,7 @@ impl Queues {
 
     /// Cancels all pinned tasks of this worker, on this thread.
     pub(super) fn end_pinned(&self, me: &Me) {
-        let queue = std::mem::replace(&mut self.0.borrow_mut().pinned.queue, TaskList::new());
+        let queue = std::mem::replace(&mut self.inner.borrow_mut().pinned.queue, TaskList::new());
         let cancelled = me.remote().pinned.end(queue);
         me.counters.drained.add(cancelled as u64);
     }
@@ -136,7 +185,7 @@ impl Inner {
     /// From the LIFO slot, then from the ring. After a streak from the slot, what is there goes to
     /// the end of the ring: tasks that keep waking each other let all others run once in a while
     /// (W3, F2).
-    fn take_own(&mut self, me: &Me) -> Option<(Runnable, PollSource)> {
+    fn take_own(&mut self, me: &Me, help: &Help) -> Option<(Runnable, PollSource)> {
         if let Some(task) = me.take_lifo() {
             self.lifo_streak += 1;
             if self.lifo_streak <= LIFO_STREAK {
@@ -150,7 +199,7 @@ impl Inner {
                     Some((task, PollSource::LifoSlot))
                 }
                 Some(first) => {
-                    self.push(me, task);
+                    self.push(me, help, task);
                     Some((first, PollSource::Ring))
                 }
             };
@@ -171,8 +220,13 @@ impl Inner {
     }
 
     /// Looks at the inject queue, and decides when the next look is due.
-    fn take_injected(&mut self, me: &Me, most: usize) -> Option<(Runnable, PollSource)> {
-        let task = self.pop_injected(me, most);
+    fn take_injected(
+        &mut self,
+        me: &Me,
+        help: &Help,
+        most: usize,
+    ) -> Option<(Runnable, PollSource)> {
+        let task = self.pop_injected(me, help, most);
         self.pace.looked(self.ring.len());
         if !me.scheduler.inject.is_empty() {
             self.pace.backlog();
@@ -182,7 +236,7 @@ impl Inner {
 
     /// Takes a batch of at most so many from the inject queue: the first to run, the others to the
     /// ring (W4).
-    fn pop_injected(&mut self, me: &Me, most: usize) -> Option<Runnable> {
+    fn pop_injected(&mut self, me: &Me, help: &Help, most: usize) -> Option<Runnable> {
         let inject = &me.scheduler.inject;
         if inject.is_empty() {
             return None;
@@ -197,12 +251,12 @@ impl Inner {
             me.record(|| EventKind::InjectBatch { tasks: 1 + moved as u32 });
         }
         if moved > 0 {
-            me.notify();
+            me.notify_of_injected(help);
         }
         task
     }
 
-    fn push(&mut self, me: &Me, task: Runnable) {
+    fn push(&mut self, me: &Me, help: &Help, task: Runnable) {
         if let Err(Full(task)) = self.ring.push(task) {
             let mut overflow = TaskList::new();
             overflow.extend(self.ring.drain_half());
@@ -210,8 +264,10 @@ impl Inner {
             me.counters.overflows.add(1);
             me.record(|| EventKind::Overflow { tasks: overflow.len() as u32 });
             me.give_away(overflow);
+            me.notify();
+        } else {
+            me.notify_of_tasks(self.ring.len(), help);
         }
-        me.notify();
     }
 
     /// Pinned tasks and others take turns (W1, F2). The LIFO slot goes before both, as far as its

@@ -94,7 +94,12 @@ impl Worker {
         }
         let takes_jobs = self.takes_jobs();
         let victims = &mut *self.search.victims.borrow_mut();
-        self.queues.with_ring(|ring| victims.search(shared, self.me.index, ring, takes_jobs))
+        let search = |ring: &mut _| victims.search(shared, self.me.index, ring, takes_jobs);
+        let found = self.queues.with_ring(search);
+        if let Some(Found::Task(_, PollSource::Stolen)) = found {
+            self.queues.stole(&self.me);
+        }
+        found
     }
 
     /// Takes tasks that wait behind a poll that does not end: a busy worker does this now and then.

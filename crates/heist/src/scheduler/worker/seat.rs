@@ -112,6 +112,7 @@ impl Worker {
     #[inline]
     pub(in crate::scheduler) fn begin_rest(&self) -> Result<(), Step> {
         self.rest();
+        self.queues.has_no_task();
         self.check_seat()
     }
 

@@ -4,6 +4,7 @@
 //! middle of a poll, as it would be if it had a thread of its own.
 
 mod closing;
+mod help;
 mod lenders;
 mod order;
 mod reactors;
