@@ -97,7 +97,7 @@ impl<S: AsFd> Evented<S> {
 impl<S: AsFd> Evented<S> {
     /// Polls for readiness in this direction. Takes no budget. Only the last waker of each
     /// direction is kept.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll_ready(
         &self,
         cx: &mut Context<'_>,
@@ -368,7 +368,7 @@ impl Registration {
     ) -> io::Result<R> {
         // Before the check: only a reactor says that it is ready again.
         let is_registered = self.is_registered();
-        let event = self.source().look(interest);
+        let event = self.source().look(Ready::of(interest));
         if event.is_none() && is_registered {
             return Err(io::ErrorKind::WouldBlock.into());
         }
