@@ -402,7 +402,7 @@ impl<'a> Harvest<'a> {
     /// sleeper.
     fn pass_on_signal(&self) {
         // Relaxed: set before any thread knew that it must signal.
-        if self.turn.events.is_signalled() && self.reactor.is_slept_in.load(Ordering::Relaxed) {
+        if self.reactor.is_slept_in.load(Ordering::Relaxed) && self.turn.events.is_signalled() {
             self.reactor.interrupt();
         }
     }

@@ -131,21 +131,33 @@ impl Source {
 }
 
 impl Waiters {
+    #[inline(always)]
     fn take(&mut self, ready: Ready, wakers: &mut Vec<Waker>) {
         // A lone error wakes a task that only reads, which then checks again.
         let is_error = ready.is_error() && !canary::SOURCE_ERROR_UNTOLD.sings();
         if ready.is_readable() || is_error {
-            wakers.extend(self.reader.take());
+            if let Some(reader) = self.reader.take() {
+                wakers.push(reader);
+            }
         }
         if ready.is_writable() {
-            wakers.extend(self.writer.take());
-        }
-        for (_, waiter) in self.futures.iter_mut().flat_map(|futures| futures.iter_mut()) {
-            let told = ready & waiter.wanted;
-            if let Some(waker) = waiter.waker.take_if(|_| !told.is_empty()) {
-                waiter.told = told;
-                wakers.push(waker);
+            if let Some(writer) = self.writer.take() {
+                wakers.push(writer);
             }
+        }
+        if let Some(futures) = &mut self.futures {
+            take_futures(futures, ready, wakers);
+        }
+    }
+}
+
+#[inline(never)]
+fn take_futures(futures: &mut Slab<Waiter>, ready: Ready, wakers: &mut Vec<Waker>) {
+    for (_, waiter) in futures {
+        let told = ready & waiter.wanted;
+        if let Some(waker) = waiter.waker.take_if(|_| !told.is_empty()) {
+            waiter.told = told;
+            wakers.push(waker);
         }
     }
 }
