@@ -438,10 +438,11 @@ impl<'a> Harvest<'a> {
             return false;
         }
         if !events.is_empty() {
-            trace::record_here(EventKind::IoHarvest { events: events.iter().count() as u32 });
+            trace::record_here(|| EventKind::IoHarvest { events: events.iter().count() as u32 });
         }
-        if wakers.len() as u32 > sources {
-            trace::record_here(EventKind::TimersFired { timers: wakers.len() as u32 - sources });
+        let timers = wakers.len() as u32 - sources;
+        if timers > 0 {
+            trace::record_here(|| EventKind::TimersFired { timers });
         }
         // Waking a task may drop it, which runs code of others, so no lock is held.
         let mut wakers = std::mem::take(wakers);
