@@ -70,6 +70,8 @@ pub(super) struct Me {
     pub(super) pinned: Scheduler,
     /// Its number among all workers, spares included.
     pub(super) index: usize,
+    /// What others see of it.
+    remote: Arc<Remote>,
     /// The seat that it holds, or held last.
     seat: Cell<usize>,
     /// The number of the thread that runs it, or ran it last; 0 if none did.
@@ -83,8 +85,8 @@ pub(super) struct Me {
 
 impl Worker {
     pub(super) fn new(scheduler: Scheduler, index: usize, ends: Ends) -> Self {
-        let counters = Arc::clone(&scheduler.remotes[index].counters);
-        let scribe = scheduler.remotes[index].scribe.clone();
+        let remote = Arc::clone(&scheduler.remotes[index]);
+        let (counters, scribe) = (Arc::clone(&remote.counters), remote.scribe.clone());
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
         Worker {
             queues: Queues::new(ends.ring, pace),
@@ -95,6 +97,7 @@ impl Worker {
                 pinned: scheduler.pinned_to(index),
                 scheduler,
                 index,
+                remote,
                 seat: Cell::new(index),
                 thread: Cell::new(0),
                 watcher: watcher(scribe.as_ref(), &counters),
@@ -161,8 +164,9 @@ impl Worker {
 }
 
 impl Me {
+    #[inline]
     pub(super) fn remote(&self) -> &Remote {
-        &self.scheduler.remotes[self.index]
+        &self.remote
     }
 
     /// The number of the seat that it holds, or held last.
