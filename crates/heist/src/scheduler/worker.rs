@@ -288,7 +288,7 @@ impl Worker {
 
     /// Puts a task into the LIFO slot, and the one that was there into the ring (W3). No worker is
     /// woken for the slot alone.
-    #[inline]
+    #[inline(always)]
     fn put_in_slot(&self, task: Runnable) {
         self.queues.put_in_slot(&self.me, task);
         if !self.me.seat().is_undisturbed(self.me.number()) && !canary::SEAT_SLOT_FORGOTTEN.sings()
