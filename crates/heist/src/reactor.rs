@@ -408,7 +408,7 @@ impl<'a> Harvest<'a> {
     /// sleeper.
     fn pass_on_signal(&self) {
         // Relaxed: set before any thread knew that it must signal.
-        if self.turn.events.is_signalled() && self.reactor.is_slept_in.load(Ordering::Relaxed) {
+        if self.reactor.is_slept_in.load(Ordering::Relaxed) && self.turn.events.is_signalled() {
             self.reactor.interrupt();
         }
     }
@@ -444,10 +444,11 @@ impl<'a> Harvest<'a> {
             return false;
         }
         if !events.is_empty() {
-            trace::record_here(EventKind::IoHarvest { events: events.iter().count() as u32 });
+            trace::record_here(|| EventKind::IoHarvest { events: events.iter().count() as u32 });
         }
-        if wakers.len() as u32 > sources {
-            trace::record_here(EventKind::TimersFired { timers: wakers.len() as u32 - sources });
+        let timers = wakers.len() as u32 - sources;
+        if timers > 0 {
+            trace::record_here(|| EventKind::TimersFired { timers });
         }
         // Waking a task may drop it, which runs foreign code, so no lock is held.
         let mut wakers = std::mem::take(wakers);

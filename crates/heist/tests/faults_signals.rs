@@ -1,13 +1,13 @@
 //! System calls that are interrupted: a storm of signals, whose handler does not have them
-//! restarted, over all threads of a runtime that is busy.
+//! restarted, over all threads of a runtime that is busy. And writes to sockets, which raise none.
 
 mod support;
 
 use heist::io::{AsyncReadExt, AsyncWriteExt};
-use heist::net::{TcpListener, TcpStream, UdpSocket};
+use heist::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
 use heist::process::Command;
 use heist_testing::{Rng, scaled};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -17,18 +17,20 @@ use support::runtime;
 const NUISANCE: i32 = libc::SIGURG;
 
 static INTERRUPTIONS: AtomicUsize = AtomicUsize::new(0);
+static BROKEN_PIPES: AtomicUsize = AtomicUsize::new(0);
 
-extern "C" fn count(_: libc::c_int) {
-    INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
+extern "C" fn count(signal: libc::c_int) {
+    let counter = if signal == NUISANCE { &INTERRUPTIONS } else { &BROKEN_PIPES };
+    counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Makes the signal interrupt whatever its thread waits for.
-fn install() {
+/// Counts this signal, and makes it interrupt whatever its thread waits for.
+fn install(signal: libc::c_int) {
     // SAFETY: (type) all zeros is a valid value: no flags, so no SA_RESTART, and an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = count as extern "C" fn(libc::c_int) as usize;
     // SAFETY: (FFI) the handler adds to an atomic, which a handler may do.
-    let done = unsafe { libc::sigaction(NUISANCE, &action, std::ptr::null_mut()) };
+    let done = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
     assert_eq!(done, 0);
 }
 
@@ -124,7 +126,7 @@ async fn time() {
 
 #[test]
 fn interrupted_system_calls_go_unnoticed() {
-    install();
+    install(NUISANCE);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| storm(&is_over));
@@ -153,4 +155,21 @@ fn interrupted_system_calls_go_unnoticed() {
         results.into_iter().for_each(Result::unwrap);
     });
     assert!(INTERRUPTIONS.load(Ordering::Relaxed) > 0);
+}
+
+/// Where a program has ended what Rust does by default, which is to ignore SIGPIPE.
+#[test]
+fn a_write_that_reaches_nobody_raises_no_signal() {
+    install(libc::SIGPIPE);
+    runtime(1).block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut tcp = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        tcp.shutdown().await.unwrap();
+        assert_eq!(tcp.write(b"x").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+
+        let (mut unix, peer) = UnixStream::pair().unwrap();
+        drop(peer);
+        assert_eq!(unix.write(b"x").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+    });
+    assert_eq!(BROKEN_PIPES.load(Ordering::Relaxed), 0);
 }

@@ -367,7 +367,7 @@ macro_rules! write_half {
                 cx: &mut Context<'_>,
                 buf: &[u8],
             ) -> Poll<io::Result<usize>> {
-                self.stream.io.poll_write(cx, buf)
+                self.stream.io.poll_send(cx, buf)
             }
 
             fn poll_write_vectored(

@@ -421,16 +421,16 @@ macro_rules! async_read {
     };
 }
 
-/// `AsyncWrite`. There is no buffer to flush.
+/// `AsyncWrite`, by the given method of `Evented`. There is no buffer to flush.
 macro_rules! async_write {
-    ($name:ident, $shutdown:expr) => {
+    ($name:ident, $poll_write:ident, $shutdown:expr) => {
         impl AsyncWrite for $name {
             fn poll_write(
                 self: Pin<&mut Self>,
                 cx: &mut Context<'_>,
                 buf: &[u8],
             ) -> Poll<io::Result<usize>> {
-                self.io.poll_write(cx, buf)
+                self.io.$poll_write(cx, buf)
             }
 
             fn poll_write_vectored(

@@ -40,11 +40,13 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    fn interest(self) -> Interest {
+    /// What ends the wait.
+    #[inline]
+    fn wanted(self) -> Ready {
         match self {
-            Direction::Read => Interest::READABLE,
-            Direction::Write => Interest::WRITABLE,
-            Direction::Receive => Interest::READABLE | Interest::ERROR,
+            Direction::Read => Ready::of(Interest::READABLE),
+            Direction::Write => Ready::of(Interest::WRITABLE),
+            Direction::Receive => Ready::of(Interest::READABLE | Interest::ERROR),
         }
     }
 }

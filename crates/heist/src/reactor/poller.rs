@@ -1,11 +1,11 @@
 //! The poller: epoll, edge-triggered. Any thread may use it.
 
 use super::io::{Interest, Ready};
+use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, retry_on_intr};
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -25,30 +25,32 @@ pub(super) const HARVEST: usize = heist_deque::ring::Owner::<()>::DEFAULT_CAPACI
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// The events of a wait: keys, and what their sources are ready for.
+/// The events of a wait, as the system reports them.
 #[derive(Default)]
-pub(crate) struct Events {
-    of_sources: Vec<(u64, Ready)>,
-    /// Whether the eventfd was signalled.
-    is_signalled: bool,
-}
+pub(crate) struct Events(Vec<epoll::Event>);
+
+// SAFETY: (type) plain data. An event might carry a pointer, but these carry keys.
+unsafe impl Send for Events {}
 
 impl Events {
+    /// The events of sources: keys, and what the sources are ready for.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Ready)> + '_ {
-        self.of_sources.iter().copied()
+        let of_sources = self.0.iter().filter(|event| event.data.u64() != EVENTFD);
+        of_sources.map(|event| (event.data.u64(), ready(event.flags)))
     }
 
+    /// Whether there are no events of sources.
     pub(super) fn is_empty(&self) -> bool {
-        self.of_sources.is_empty()
+        self.iter().next().is_none()
     }
 
+    /// Whether the eventfd was signalled.
     pub(super) fn is_signalled(&self) -> bool {
-        self.is_signalled
+        self.0.iter().any(|event| event.data.u64() == EVENTFD)
     }
 
     pub(super) fn clear(&mut self) {
-        self.of_sources.clear();
-        self.is_signalled = false;
+        self.0.clear();
     }
 }
 
@@ -110,15 +112,9 @@ impl Poller {
             }
             other => other,
         };
-        let mut buffer = [const { MaybeUninit::uninit() }; HARVEST];
-        match epoll::wait(&self.epoll, &mut buffer, timeout.as_ref()) {
-            Ok((brought, _)) => {
-                let keyed = brought.iter().map(|event| (event.data.u64(), event.flags));
-                let of_sources = keyed.filter(|(key, _)| *key != EVENTFD);
-                events.of_sources.extend(of_sources.map(|(key, flags)| (key, ready(flags))));
-                events.is_signalled = events.of_sources.len() < brought.len();
-                Ok(!brought.is_empty())
-            }
+        events.0.reserve_exact(HARVEST);
+        match epoll::wait(&self.epoll, spare_capacity(&mut events.0), timeout.as_ref()) {
+            Ok(brought) => Ok(brought > 0),
             Err(Errno::INTR) => Ok(true),
             Err(error) => Err(error.into()),
         }

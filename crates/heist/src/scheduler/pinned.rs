@@ -91,6 +91,7 @@ impl Shared {
 
     /// On this worker's thread a task that was woken, or aborted, goes to its own queue; else it
     /// comes back.
+    #[inline(never)]
     pub(super) fn try_keep(&self, worker: usize, task: Runnable) -> Result<(), Runnable> {
         worker::with_worker(self, task, |here| here.index() == worker, Worker::wake_pinned)
     }

@@ -137,8 +137,8 @@ impl Own {
 
 /// All workers, by number: the base workers first.
 pub(super) struct Remotes {
-    base: Box<[CachePadded<Remote>]>,
-    spares: Box<[OnceLock<Box<Remote>>]>,
+    base: Box<[Arc<Remote>]>,
+    spares: Box<[OnceLock<Arc<Remote>>]>,
     /// Number of spares, from the first on, that may have something in their queues.
     active_spares: AtomicUsize,
     barrier: Barrier,
@@ -152,7 +152,7 @@ impl Remotes {
         } else {
             0
         };
-        let remote = |ends| CachePadded::new(Remote::new(ends, config, barrier, false));
+        let remote = |ends| Arc::new(Remote::new(ends, config, barrier, false));
         let base = ends.iter().map(remote);
         Remotes {
             base: base.collect(),
@@ -164,7 +164,7 @@ impl Remotes {
 
     /// Adds what others see of a spare worker that there was not before.
     pub(super) fn add_spare(&self, spare: usize, ends: &Ends, config: &Config) {
-        let remote = Box::new(Remote::new(ends, config, self.barrier, true));
+        let remote = Arc::new(Remote::new(ends, config, self.barrier, true));
         let is_new = self.spares[spare].set(remote).is_ok();
         debug_assert!(is_new, "a spare worker is made once");
     }
@@ -211,10 +211,10 @@ impl Remotes {
 }
 
 impl Index<usize> for Remotes {
-    type Output = Remote;
+    type Output = Arc<Remote>;
 
     #[inline]
-    fn index(&self, worker: usize) -> &Remote {
+    fn index(&self, worker: usize) -> &Arc<Remote> {
         match self.base.get(worker) {
             Some(remote) => remote,
             None => self.spare(worker - self.base.len()),
@@ -224,7 +224,7 @@ impl Index<usize> for Remotes {
 
 impl Remotes {
     #[cold]
-    fn spare(&self, spare: usize) -> &Remote {
+    fn spare(&self, spare: usize) -> &Arc<Remote> {
         self.spares[spare].get().expect("a worker has its number from add_spare()")
     }
 }

@@ -282,6 +282,16 @@ impl Scheduler {
         }
     }
 
+    /// A task that was woken by a thread that is not its worker.
+    #[inline(never)]
+    fn schedule_elsewhere(&self, task: Runnable) {
+        self.record_wake(&task);
+        match self.worker {
+            ANY => self.inject(task),
+            worker => self.wake_elsewhere(usize::from(worker), task),
+        }
+    }
+
     fn injected(&self, pushed: Result<(), Closed<Scheduler>>) {
         match pushed {
             Ok(()) => self.notify(),
@@ -639,12 +649,7 @@ impl Schedule for Scheduler {
             worker => shared.try_keep(usize::from(worker), task),
         };
         if let Err(task) = tried {
-            let scheduler = Scheduler::of(shared.clone(), worker);
-            scheduler.record_wake(&task);
-            match worker {
-                ANY => scheduler.inject(task),
-                worker => scheduler.wake_elsewhere(usize::from(worker), task),
-            }
+            Scheduler::of(shared.clone(), worker).schedule_elsewhere(task);
         }
     }
 }

@@ -71,6 +71,8 @@ pub(super) struct Me {
     pub(super) pinned: Scheduler,
     /// Its number among all workers, spares included.
     pub(super) index: usize,
+    /// What others see of it.
+    remote: Arc<Remote>,
     /// The seat that it holds, or held last.
     seat: Cell<usize>,
     /// The number of the thread that runs it, or ran it last; 0 if none did.
@@ -84,8 +86,8 @@ pub(super) struct Me {
 
 impl Worker {
     pub(super) fn new(scheduler: Scheduler, index: usize, ends: Ends) -> Self {
-        let counters = Arc::clone(&scheduler.remotes[index].counters);
-        let scribe = scheduler.remotes[index].scribe.clone();
+        let remote = Arc::clone(&scheduler.remotes[index]);
+        let (counters, scribe) = (Arc::clone(&remote.counters), remote.scribe.clone());
         let pace = Pace::new(scheduler.config.tick_interval, Arc::clone(&counters));
         let may_hold = scheduler.may_hold_back(index);
         Worker {
@@ -97,6 +99,7 @@ impl Worker {
                 pinned: scheduler.pinned_to(index),
                 scheduler,
                 index,
+                remote,
                 seat: Cell::new(index),
                 thread: Cell::new(0),
                 watcher: watcher(scribe.as_ref(), &counters),
@@ -163,8 +166,9 @@ impl Worker {
 }
 
 impl Me {
+    #[inline]
     pub(super) fn remote(&self) -> &Remote {
-        &self.scheduler.remotes[self.index]
+        &self.remote
     }
 
     /// The number of the seat that it holds, or held last.
@@ -307,7 +311,7 @@ impl Worker {
 
     /// Puts a task into the LIFO slot, and the one that was there into the ring (W3). No worker is
     /// woken for the slot alone.
-    #[inline]
+    #[inline(always)]
     fn put_in_slot(&self, task: Runnable) {
         self.queues.put_in_slot(&self.me, task);
         if !self.me.seat().is_undisturbed(self.me.number()) && !canary::SEAT_SLOT_FORGOTTEN.sings()

@@ -28,7 +28,8 @@ struct Budget(u8);
 
 impl Budget {
     /// The budget at the beginning of a poll (W9).
-    const FRESH: Budget = Budget(128);
+    const FRESH: Budget = Budget(Budget::MOST);
+    const MOST: u8 = 128;
     /// Outside of polls, and in `unconstrained`.
     const UNLIMITED: Budget = Budget(u8::MAX);
     /// Used up, and an operation has been told so: the poll is being cut short.
@@ -177,9 +178,9 @@ pub(crate) fn poll_proceed_with(
 ) -> Poll<RestoreOnPending> {
     let before = get();
     match before {
+        Budget(units @ 1..=Budget::MOST) => set(Budget(units - 1)),
         Budget::UNLIMITED => {}
-        Budget(0) | Budget::CUT_SHORT => return cut_short(before, resource, cx),
-        Budget(units) => set(Budget(units - 1)),
+        _ => return cut_short(before, resource, cx),
     }
     Poll::Ready(RestoreOnPending { before: Cell::new(before), _thread: PhantomData })
 }

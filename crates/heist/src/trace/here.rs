@@ -41,17 +41,19 @@ impl Drop for Here {
 }
 
 /// Records an event of this thread with the current time, if its runtime records.
-pub(crate) fn record_here(kind: EventKind) {
+#[inline]
+pub(crate) fn record_here(kind: impl FnOnce() -> EventKind) {
     with(|place| match &place.scribe {
-        Some(scribe) => scribe.record(kind),
-        None => place.recorder.record_outside(kind),
+        Some(scribe) => scribe.record(kind()),
+        None => place.recorder.record_outside(kind()),
     });
 }
 
 /// Records that a poll on this thread was cut short because its budget was used up.
 #[cold]
 pub(crate) fn budget_exhausted(task: Option<u64>, resource: Resource) {
-    record_here(EventKind::BudgetExhausted { task: TaskId(task.unwrap_or(0)), resource });
+    let task = TaskId(task.unwrap_or(0));
+    record_here(|| EventKind::BudgetExhausted { task, resource });
 }
 
 /// The current poll has panicked.
@@ -85,9 +87,9 @@ pub(crate) fn run_off_worker<R>(
     outcome: impl FnOnce(&R) -> Outcome,
 ) -> R {
     let task = TaskId(task);
-    record_here(EventKind::OffWorkerStart { task });
+    record_here(|| EventKind::OffWorkerStart { task });
     let ran = run();
-    record_here(EventKind::OffWorkerEnd { task, outcome: outcome(&ran) });
+    record_here(|| EventKind::OffWorkerEnd { task, outcome: outcome(&ran) });
     ran
 }
 

@@ -346,7 +346,7 @@ fn try_connect(socket: &std::net::TcpStream, addr: &SocketAddr) -> io::Result<io
 }
 
 async_read!(TcpStream, poll_recv);
-async_write!(TcpStream, |stream| source::shut_down_write(stream));
+async_write!(TcpStream, poll_send, |stream| source::shut_down_write(stream));
 std_traits!(TcpStream, std::net::TcpStream);
 
 impl AsRef<TcpStream> for TcpStream {

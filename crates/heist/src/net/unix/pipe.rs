@@ -409,7 +409,7 @@ impl Sender {
     try_write_methods!("sender", "# let (sender, _receiver) = heist::net::unix::pipe::pipe()?;");
 }
 
-async_write!(Sender, |_| Ok(()));
+async_write!(Sender, poll_write, |_| Ok(()));
 fd_traits!(Sender);
 
 /// The read end of a pipe, which reads the end when the last sender has been dropped.

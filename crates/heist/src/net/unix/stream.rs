@@ -270,7 +270,7 @@ impl UnixStream {
 }
 
 async_read!(UnixStream, poll_recv_all);
-async_write!(UnixStream, |stream| source::shut_down_write(stream));
+async_write!(UnixStream, poll_send, |stream| source::shut_down_write(stream));
 std_traits!(UnixStream, net::UnixStream);
 
 impl AsRef<UnixStream> for UnixStream {

@@ -7,7 +7,7 @@ use crate::reactor::Reactors;
 use crate::task::coop;
 use crate::trace::Resource;
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use rustix::net::{RecvFlags, SendFlags};
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -97,7 +97,7 @@ impl<S: AsFd> Evented<S> {
 impl<S: AsFd> Evented<S> {
     /// Polls for readiness in this direction. Takes no budget. Only the last waker of each
     /// direction is kept.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll_ready(
         &self,
         cx: &mut Context<'_>,
@@ -260,12 +260,16 @@ impl<S: AsFd> Evented<S> {
         }
     }
 
-    /// Writes. After a partial write there is no more room, and an event will report new room.
-    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
-    where
-        for<'a> &'a S: io::Write,
-    {
-        self.poll_write_of(cx, buf.len(), |mut inner| io::Write::write(&mut inner, buf))
+    /// Writes to a pipe or similar. After a partial write there is no more room, and an event will
+    /// report new room.
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_of(cx, buf.len(), |pipe| rustix::io::write(pipe, buf))
+    }
+
+    /// Writes to a socket. That the peer has gone is an error, and no signal.
+    pub(crate) fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let send = |socket: &S| rustix::net::send(socket, buf, SendFlags::NOSIGNAL);
+        self.poll_write_of(cx, buf.len(), send)
     }
 
     /// Writes several buffers.
@@ -273,42 +277,42 @@ impl<S: AsFd> Evented<S> {
         &self,
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>>
-    where
-        for<'a> &'a S: io::Write,
-    {
-        let write = |mut inner: &S| io::Write::write_vectored(&mut inner, bufs);
+    ) -> Poll<io::Result<usize>> {
         // With more buffers than the system accepts at once, a partial write does not mean that
         // there is no room.
         let len = match bufs.len() <= MOST_BUFFERS {
             true => bufs.iter().fold(0, |len: usize, buf| len.saturating_add(buf.len())),
             false => 0,
         };
-        self.poll_write_of(cx, len, write)
+        self.poll_write_of(cx, len, |inner| rustix::io::writev(inner, bufs))
     }
 
+    /// `write` is a system call.
     #[inline]
     fn poll_write_of(
         &self,
         cx: &mut Context<'_>,
         len: usize,
-        write: impl Fn(&S) -> io::Result<usize>,
+        write: impl Fn(&S) -> Result<usize, Errno>,
     ) -> Poll<io::Result<usize>> {
         let progress = ready!(coop::poll_proceed_with(cx, || Resource::Io));
         loop {
             let event = ready!(self.poll_ready(cx, Direction::Write))?;
-            let result = write(self.get_ref());
-            match &result {
-                Ok(written) if 0 < *written && *written < len => self.clear_ready(event),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.refute(event);
-                    continue;
+            match write(self.get_ref()) {
+                Ok(written) => {
+                    if 0 < written && written < len {
+                        self.clear_ready(event);
+                    }
+                    progress.made_progress();
+                    return Poll::Ready(Ok(written));
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                _ => {}
+                Err(Errno::AGAIN) => self.refute(event),
+                Err(Errno::INTR) => {}
+                Err(error) => {
+                    progress.made_progress();
+                    return Poll::Ready(Err(error.into()));
+                }
             }
-            progress.made_progress();
-            return Poll::Ready(result);
         }
     }
 }
@@ -327,7 +331,7 @@ fn recv<S: AsFd>(socket: &S, room: &mut [MaybeUninit<u8>]) -> Result<usize, Errn
     Ok(filled.len())
 }
 
-/// Kernel protocol: Linux takes this many buffers in a call (UIO_MAXIOV), and std passes on no
+/// Kernel protocol: Linux takes this many buffers in a call (UIO_MAXIOV), and rustix passes on no
 /// more.
 const MOST_BUFFERS: usize = 1024;
 
@@ -368,7 +372,7 @@ impl Registration {
     ) -> io::Result<R> {
         // Before the check: only a reactor says that it is ready again.
         let is_registered = self.is_registered();
-        let event = self.source().look(interest);
+        let event = self.source().look(Ready::of(interest));
         if event.is_none() && is_registered {
             return Err(io::ErrorKind::WouldBlock.into());
         }

@@ -155,7 +155,7 @@ fn fd() -> BorrowedFd<'static> {
 
 /// Waits by polling in a direction.
 fn wait(source: &Source) -> super::ReadyEvent {
-    block_on(|cx| match source.look(Interest::READABLE) {
+    block_on(|cx| match source.look(Direction::Read.wanted()) {
         Some(event) => Poll::Ready(event),
         None => source.poll(Direction::Read, cx),
     })
@@ -250,7 +250,7 @@ fn an_error_beside_a_receive() {
     });
     let mut left = 2;
     while left > 0 {
-        let event = block_on(|cx| match source.look(Direction::Receive.interest()) {
+        let event = block_on(|cx| match source.look(Direction::Receive.wanted()) {
             Some(event) => Poll::Ready(event),
             None => source.poll(Direction::Receive, cx),
         });
@@ -475,7 +475,7 @@ fn a_late_event() {
     let new = Arc::new(Source::new(Ready::EMPTY));
     let new_key = sources.insert(&new).unwrap();
     reactor.join().unwrap();
-    assert!(new.look(Interest::READABLE).is_none(), "an event reaches its own source only");
+    assert!(new.look(Direction::Read.wanted()).is_none(), "an event reaches its own source only");
     sources.remove(new_key);
 }
 

@@ -32,6 +32,12 @@ impl Word {
         self.0 & SHUTDOWN != 0
     }
 
+    /// Whether it is ready for something that is `wanted`, or the runtime has been shut down.
+    #[inline]
+    pub(super) fn ends_wait(self, wanted: Ready) -> bool {
+        self.0 & (u64::from(wanted.bits()) | SHUTDOWN) != 0
+    }
+
     pub(super) fn events(self) -> u64 {
         self.0 >> EVENTS_SHIFT
     }
@@ -85,12 +91,11 @@ impl Readiness {
     /// Clears `ready` after an operation has returned `WouldBlock`, unless there was an event since
     /// the state was `seen`, which may have set it again.
     pub(super) fn clear(&self, seen: Word, ready: Ready) {
-        loop {
-            let word = self.load();
+        // It is mostly still as it was seen.
+        let mut word = seen;
+        while !self.exchange(word, word.without(ready)) {
+            word = self.load();
             if word.events() != seen.events() && !canary::READINESS_STALE_CLEAR.sings() {
-                return;
-            }
-            if self.exchange(word, word.without(ready)) {
                 return;
             }
         }

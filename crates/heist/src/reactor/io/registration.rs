@@ -10,7 +10,7 @@ use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 /// Where sources can be registered: reactors, or a model of them.
 pub(super) trait Places {
@@ -117,21 +117,29 @@ impl<P: Places> Registration<P> {
     }
 
     /// Waits in a direction. Replaces the task that waited there before.
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll_ready(
         &self,
         fd: BorrowedFd<'_>,
         direction: Direction,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<ReadyEvent>> {
-        let event = match self.source.look(direction.interest()) {
-            Some(event) => event,
-            None => {
-                self.prepare(fd)?;
-                ready!(self.source.poll(direction, cx))
-            }
-        };
-        Poll::Ready(alive(event))
+        match self.source.look(direction.wanted()) {
+            Some(event) => Poll::Ready(alive(event)),
+            None => self.wait(fd, direction, cx),
+        }
+    }
+
+    /// The rest of [`poll_ready`](Self::poll_ready), apart from what operations mostly need.
+    #[inline(never)]
+    fn wait(
+        &self,
+        fd: BorrowedFd<'_>,
+        direction: Direction,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        self.prepare(fd)?;
+        self.source.poll(direction, cx).map(alive)
     }
 
     /// Waits as one of any number of futures.
@@ -141,17 +149,17 @@ impl<P: Places> Registration<P> {
         wait: &mut Wait<'_>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<ReadyEvent>> {
-        let event = match self.source.look(wait.interest()) {
-            Some(event) => event,
+        match self.source.look(wait.wanted()) {
+            Some(event) => Poll::Ready(alive(event)),
             None => {
                 self.prepare(fd)?;
-                ready!(wait.poll(cx))
+                wait.poll(cx).map(alive)
             }
-        };
-        Poll::Ready(alive(event))
+        }
     }
 }
 
+#[inline]
 fn alive(event: ReadyEvent) -> io::Result<ReadyEvent> {
     if event.is_shutdown() { Err(ShutDown.into()) } else { Ok(event) }
 }

@@ -49,7 +49,7 @@ struct Waiters {
 }
 
 struct Waiter {
-    interest: Interest,
+    wanted: Ready,
     waker: Option<Waker>,
     /// The event that woke it. It is reported even if another task has cleared it since.
     told: Ready,
@@ -61,11 +61,11 @@ impl Source {
         Source { readiness: Readiness::assumed(ready), waiters: Mutex::new(Waiters::default()) }
     }
 
-    /// The readiness for `interest`, or `None` if there is none.
-    pub(super) fn look(&self, interest: Interest) -> Option<ReadyEvent> {
+    /// What it is ready for of what is `wanted`, or `None` if for nothing.
+    #[inline]
+    pub(super) fn look(&self, wanted: Ready) -> Option<ReadyEvent> {
         let seen = self.readiness.load();
-        let ready = seen.ready() & Ready::of(interest);
-        (!ready.is_empty() || seen.is_shutdown()).then_some(ReadyEvent { ready, seen })
+        seen.ends_wait(wanted).then(|| ReadyEvent { ready: seen.ready() & wanted, seen })
     }
 
     /// Clears `event`, unless there was another event since. Closed directions stay closed.
@@ -80,6 +80,7 @@ impl Source {
     }
 
     /// Adds an event, and appends the wakers to be called. The caller calls them without a lock.
+    #[inline]
     pub(super) fn event(&self, ready: Ready, wakers: &mut Vec<Waker>) {
         self.readiness.event(ready);
         self.lock().take(ready, wakers);
@@ -94,6 +95,7 @@ impl Source {
     }
 
     /// Waits in a direction. Replaces the task that waited there before.
+    #[inline]
     pub(super) fn poll(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
         let mut waker = Some(cx.waker().clone());
         let mut waiters = self.lock();
@@ -102,15 +104,16 @@ impl Source {
             Direction::Write => &mut waiters.writer,
         };
         mem::swap(place, &mut waker);
-        let event = self.look_again(direction.interest());
+        let event = self.look_again(direction.wanted());
         // Before the waker that was there is dropped.
         drop(waiters);
         event
     }
 
     /// The second check, under the lock: an event that it does not see finds the waker.
-    fn look_again(&self, interest: Interest) -> Poll<ReadyEvent> {
-        match self.look(interest) {
+    #[inline]
+    fn look_again(&self, wanted: Ready) -> Poll<ReadyEvent> {
+        match self.look(wanted) {
             Some(event) if !canary::SOURCE_NO_SECOND_LOOK.sings() => Poll::Ready(event),
             _ => Poll::Pending,
         }
@@ -128,21 +131,33 @@ impl Source {
 }
 
 impl Waiters {
+    #[inline(always)]
     fn take(&mut self, ready: Ready, wakers: &mut Vec<Waker>) {
         // A lone error wakes a task that only reads, which then checks again.
         let is_error = ready.is_error() && !canary::SOURCE_ERROR_UNTOLD.sings();
         if ready.is_readable() || is_error {
-            wakers.extend(self.reader.take());
+            if let Some(reader) = self.reader.take() {
+                wakers.push(reader);
+            }
         }
         if ready.is_writable() {
-            wakers.extend(self.writer.take());
-        }
-        for (_, waiter) in self.futures.iter_mut().flat_map(|futures| futures.iter_mut()) {
-            let told = ready & Ready::of(waiter.interest);
-            if let Some(waker) = waiter.waker.take_if(|_| !told.is_empty()) {
-                waiter.told = told;
-                wakers.push(waker);
+            if let Some(writer) = self.writer.take() {
+                wakers.push(writer);
             }
+        }
+        if let Some(futures) = &mut self.futures {
+            take_futures(futures, ready, wakers);
+        }
+    }
+}
+
+#[inline(never)]
+fn take_futures(futures: &mut Slab<Waiter>, ready: Ready, wakers: &mut Vec<Waker>) {
+    for (_, waiter) in futures {
+        let told = ready & waiter.wanted;
+        if let Some(waker) = waiter.waker.take_if(|_| !told.is_empty()) {
+            waiter.told = told;
+            wakers.push(waker);
         }
     }
 }
@@ -150,18 +165,18 @@ impl Waiters {
 /// A future's entry in the list of waiters, removed when this is dropped.
 pub(super) struct Wait<'a> {
     source: &'a Source,
-    interest: Interest,
+    wanted: Ready,
     /// The index of the entry, once the future had to wait.
     index: Option<usize>,
 }
 
 impl<'a> Wait<'a> {
     pub(super) fn new(source: &'a Source, interest: Interest) -> Self {
-        Wait { source, interest, index: None }
+        Wait { source, wanted: Ready::of(interest), index: None }
     }
 
-    pub(super) fn interest(&self) -> Interest {
-        self.interest
+    pub(super) fn wanted(&self) -> Ready {
+        self.wanted
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ReadyEvent> {
@@ -169,14 +184,14 @@ impl<'a> Wait<'a> {
         let mut waiters = self.source.lock();
         let futures = waiters.futures.get_or_insert_default();
         let index = self.index.get_or_insert_with(|| {
-            futures.insert(Waiter { interest: self.interest, waker: None, told: Ready::EMPTY })
+            futures.insert(Waiter { wanted: self.wanted, waker: None, told: Ready::EMPTY })
         });
         let waiter = &mut futures[*index];
         let told = mem::replace(&mut waiter.told, Ready::EMPTY);
         let event = match told.is_empty() {
             true => {
                 mem::swap(&mut waiter.waker, &mut waker);
-                self.source.look_again(self.interest)
+                self.source.look_again(self.wanted)
             }
             false => Poll::Ready(ReadyEvent { ready: told, seen: self.source.readiness.load() }),
         };

@@ -326,26 +326,36 @@ fn clearing_takes_back_what_was_seen_and_nothing_newer() {
     let source = Source::new(Ready::EMPTY);
     let mut wakers = Vec::new();
     source.event(Ready::READABLE | Ready::WRITABLE, &mut wakers);
-    let seen = source.look(Interest::READABLE).unwrap();
+    let seen = source.look(Direction::Read.wanted()).unwrap();
     source.clear(seen);
-    assert!(source.look(Interest::READABLE).is_none());
-    assert!(source.look(Interest::WRITABLE).is_some());
+    assert!(source.look(Direction::Read.wanted()).is_none());
+    assert!(source.look(Direction::Write.wanted()).is_some());
 
-    let seen = source.look(Interest::WRITABLE).unwrap();
+    let seen = source.look(Direction::Write.wanted()).unwrap();
     source.event(Ready::WRITABLE, &mut wakers);
     source.clear(seen);
-    assert!(source.look(Interest::WRITABLE).is_some(), "it may be about what came since");
+    assert!(source.look(Direction::Write.wanted()).is_some(), "it may be about what came since");
+}
+
+#[test]
+fn both_directions_are_cleared_though_one_changes_the_word_of_the_other() {
+    let source = Source::new(Ready::READABLE | Ready::WRITABLE);
+    let [read, write] = [Direction::Read, Direction::Write].map(Direction::wanted);
+    let (readable, writable) = (source.look(read).unwrap(), source.look(write).unwrap());
+    source.clear(readable);
+    source.clear(writable);
+    assert!(source.look(read).is_none() && source.look(write).is_none());
 }
 
 #[test]
 fn what_is_closed_stays_closed_unless_an_operation_proves_otherwise() {
     let source = Source::new(Ready::EMPTY);
     source.event(Ready::READABLE | Ready::READ_CLOSED, &mut Vec::new());
-    source.clear(source.look(Interest::READABLE).unwrap());
-    let seen = source.look(Interest::READABLE).unwrap();
+    source.clear(source.look(Direction::Read.wanted()).unwrap());
+    let seen = source.look(Direction::Read.wanted()).unwrap();
     assert_eq!(seen.ready, Ready::READ_CLOSED);
     source.refute(seen);
-    assert!(source.look(Interest::READABLE).is_none());
+    assert!(source.look(Direction::Read.wanted()).is_none());
 }
 
 #[test]
@@ -357,11 +367,12 @@ fn an_event_for_a_source_that_has_left_reaches_nobody() {
     let new_key = sources.insert(&new).unwrap();
     assert_eq!(old_key.0 as u32, new_key.0 as u32, "the place is the same");
     sources.dispatch([(old_key.0, Ready::READABLE)].into_iter(), &mut Vec::new());
-    assert!(old.look(BOTH).is_none() && new.look(BOTH).is_none());
+    let both = Ready::of(BOTH);
+    assert!(old.look(both).is_none() && new.look(both).is_none());
     sources.remove(old_key);
     assert_eq!(sources.len(), 1, "and removing it once more removes no other");
     sources.dispatch([(new_key.0, Ready::READABLE)].into_iter(), &mut Vec::new());
-    assert!(new.look(BOTH).is_some());
+    assert!(new.look(both).is_some());
 }
 
 #[test]

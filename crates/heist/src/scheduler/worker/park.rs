@@ -149,6 +149,9 @@ impl Worker {
     /// Returns whether that has woken a worker.
     fn turn_a_stale_reactor(&self) -> bool {
         let Some(reactors) = &self.me.scheduler.config.reactors else { return false };
+        if reactors.len() == 1 {
+            return false;
+        }
         let mine = self.me.seat_index();
         let mut others = (1..reactors.len()).map(|offset| (mine + offset) % reactors.len());
         let now = reactors.clock.now();

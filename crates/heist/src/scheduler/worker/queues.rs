@@ -109,7 +109,7 @@ impl Queues {
     }
 
     /// The next pinned task, if there is one and it is their turn.
-    #[inline]
+    #[inline(always)]
     pub(in crate::scheduler) fn next_pinned(&self, me: &Me) -> Option<Runnable> {
         if me.remote().pinned.has_tasks() { self.inner.borrow_mut().take_pinned(me) } else { None }
     }
@@ -272,6 +272,7 @@ impl Inner {
 
     /// Pinned tasks and others take turns (W1, F2). The LIFO slot goes before both, as far as its
     /// streak allows.
+    #[inline(never)]
     fn take_pinned(&mut self, me: &Me) -> Option<Runnable> {
         let inbox = &me.remote().pinned;
         let has_lifo = me.remote().own.lifo.has_task();

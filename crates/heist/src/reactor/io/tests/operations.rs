@@ -55,7 +55,7 @@ fn what_is_there_is_read_without_a_reactor() {
     far.write_all(b"ping").unwrap();
     assert_eq!(got(read(&source, 4)), b"ping");
     let mut cx = Context::from_waker(Waker::noop());
-    assert_eq!(got(source.poll_write(&mut cx, b"pong")), 4);
+    assert_eq!(got(source.poll_send(&mut cx, b"pong")), 4);
     assert_eq!(reactors[0].sources.len(), 0);
 }
 
@@ -196,14 +196,14 @@ fn a_write_waits_for_room() {
     let reactors = reactors(1);
     let (source, mut far) = assumed(&reactors);
     let bytes = vec![1; 100_000];
-    let written = fill(&source, |cx| source.poll_write(cx, &bytes));
+    let written = fill(&source, |cx| source.poll_send(cx, &bytes));
     reactors[0].turn(Waker::wake);
     let mut cx = Context::from_waker(Waker::noop());
-    assert!(source.poll_write(&mut cx, &bytes).is_pending());
+    assert!(source.poll_send(&mut cx, &bytes).is_pending());
     drain(&mut far, written);
-    assert!(source.poll_write(&mut cx, &bytes).is_pending(), "without a system call");
+    assert!(source.poll_send(&mut cx, &bytes).is_pending(), "without a system call");
     reactors[0].turn(Waker::wake);
-    assert!(source.poll_write(&mut cx, &bytes).is_ready());
+    assert!(source.poll_send(&mut cx, &bytes).is_ready());
 }
 
 #[test]
@@ -212,14 +212,14 @@ fn a_short_write_is_the_last_until_an_event_comes() {
     let (source, mut far) = watched(&reactors);
     let bytes = vec![1; 3_000_000];
     let mut cx = Context::from_waker(Waker::noop());
-    assert!(source.poll_write(&mut cx, &bytes).is_pending());
+    assert!(source.poll_send(&mut cx, &bytes).is_pending());
     reactors[0].turn(Waker::wake);
-    let written = got(source.poll_write(&mut cx, &bytes));
+    let written = got(source.poll_send(&mut cx, &bytes));
     assert!(written < bytes.len(), "that is more than fits");
     drain(&mut far, written);
-    assert!(source.poll_write(&mut cx, &bytes).is_pending(), "without a system call");
+    assert!(source.poll_send(&mut cx, &bytes).is_pending(), "without a system call");
     reactors[0].turn(Waker::wake);
-    assert!(source.poll_write(&mut cx, &bytes).is_ready());
+    assert!(source.poll_send(&mut cx, &bytes).is_ready());
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn w9_operations_take_budget() {
         coop::with_fresh_budget(|| (0..1000).take_while(|_| operation()).count())
     };
     assert_eq!(count(&mut || read(&source, 1).is_ready()), 128);
-    assert_eq!(count(&mut || source.poll_write(&mut cx, b"x").is_ready()), 128);
+    assert_eq!(count(&mut || source.poll_send(&mut cx, b"x").is_ready()), 128);
     assert_eq!(counter.wakes(), 1, "the task is woken at once");
     let mut poll = || source.poll_io(&mut cx, Direction::Write, |_| Ok(())).is_ready();
     assert_eq!(count(&mut poll), 128);
