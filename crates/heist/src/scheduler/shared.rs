@@ -247,13 +247,25 @@ impl Scheduler {
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
     #[inline]
     pub(crate) fn submit(&self, task: Runnable) {
+        if let Err(task) = self.try_submit(task) {
+            // Last: what a future does in its drop may be anything, also leaving this runtime.
+            self.submit_late(task);
+        }
+    }
+
+    /// The same; if the runtime is closed, the task comes back.
+    #[inline]
+    pub(super) fn try_submit(&self, task: Runnable) -> Result<(), Runnable> {
         if self.config.staffing.is_per_core() {
-            return self.submit_pinned(task);
+            return self.try_submit_pinned(task);
         }
-        if let Err(task) = worker::try_spawn(self.address(), task) {
-            self.record_spawn(&task);
-            self.injected(self.inject.spawn(this_thread() as usize, task));
+        let Err(task) = worker::try_spawn(self.address(), task) else { return Ok(()) };
+        self.record_spawn(&task);
+        match self.inject.spawn(this_thread() as usize, task) {
+            Ok(()) => self.notify(),
+            Err(Closed(task)) => return Err(task),
         }
+        Ok(())
     }
 
     /// A reference that does not keep it; see [`upgrade`](Self::upgrade).
@@ -276,14 +288,6 @@ impl Scheduler {
         match self.inject.push(this_thread() as usize, task) {
             Ok(()) => self.notify(),
             Err(Closed(task)) => self.leave(Late::Task(task)),
-        }
-    }
-
-    fn injected(&self, pushed: Result<(), Closed<Scheduler>>) {
-        match pushed {
-            Ok(()) => self.notify(),
-            // Last: what a future does in its drop may be anything, also leaving this runtime.
-            Err(Closed(task)) => self.refuse(Late::Task(task)),
         }
     }
 }
