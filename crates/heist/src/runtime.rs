@@ -82,7 +82,7 @@ pub use crate::stall::{StallCause, StallReport, Waiting};
 
 use crate::console::Console;
 use crate::env::{companion, log};
-use crate::scheduler::{Sysmon, one_after_the_other};
+use crate::scheduler::{Sysmon, one_after_the_other, run_direct_job_aside, waiter_aside};
 use crate::task::JoinHandle;
 use crate::tuning::RECHECK;
 use current_thread::Driver;
@@ -296,7 +296,7 @@ impl Runtime {
         // A thread cannot be joined with a time limit, but it can be asked whether it has ended.
         let mut left = self.unfinished(own_thread);
         while !left.is_empty() && since.elapsed() < timeout {
-            thread::sleep(RECHECK.min(timeout.saturating_sub(since.elapsed())));
+            rest(RECHECK.min(timeout.saturating_sub(since.elapsed())));
             left = self.unfinished(own_thread);
         }
         log::left_behind(&left, timeout);
@@ -317,6 +317,15 @@ impl Runtime {
             None => name(thread.thread()),
         });
         workers.chain(scheduler.blocking.unfinished(except).iter().map(name)).collect()
+    }
+
+    /// If the caller is a worker of another runtime that has stepped aside, waits for the threads
+    /// as [`rest`] does.
+    fn take_part_until_ended(&self) {
+        let own_thread = self.handle.scheduler.blocking.own_thread();
+        while waiter_aside().is_some() && !self.unfinished(own_thread).is_empty() {
+            rest(RECHECK);
+        }
     }
 
     /// Shuts the runtime down without waiting for anything. It may be called anywhere, even in a
@@ -360,6 +369,16 @@ impl Runtime {
     }
 }
 
+/// Sleeps for a while. A worker of another runtime that has stepped aside has its part in
+/// broadcasts meanwhile: a poll that is waited for may have called for it (J5).
+fn rest(limit: Duration) {
+    match waiter_aside() {
+        _ if run_direct_job_aside() => {}
+        Some(parker) => _ = parker.park_lightly(Some(limit)),
+        None => thread::sleep(limit),
+    }
+}
+
 /// Starts the monitor thread. It enters the runtime because it calls the user's `on_stall`.
 fn start_sysmon(handle: &Handle) -> io::Result<thread::JoinHandle<()>> {
     let (sysmon, handle) = (Sysmon::new(handle.scheduler.clone()), handle.clone());
@@ -388,6 +407,7 @@ impl Drop for Runtime {
                  which has tasks to run. Call shutdown_background, or drop it on another thread"
             );
         }
+        self.take_part_until_ended();
         // A task may drop the runtime inside block_in_place; its thread must not join itself.
         let this = thread::current().id();
         let is_worker = self.threads.iter().any(|thread| thread.thread().id() == this);

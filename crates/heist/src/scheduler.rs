@@ -60,6 +60,6 @@ pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler, Staffing, ThreadBody};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
-    Aside, Driven, Worker, deque_here, here, outside, run_direct_job_aside, step_aside, try_submit,
-    waiter_aside, with_here, with_here_or_aside, worker_index,
+    Aside, Driven, WokenAside, Worker, deque_here, here, run_direct_job_aside, step_aside,
+    try_submit, waiter_aside, with_here, with_here_or_aside, worker_index,
 };

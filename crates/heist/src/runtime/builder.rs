@@ -497,10 +497,10 @@ impl Builder {
             tracker: None,
             recorder: None,
             reactors: None,
-            end: |scheduler, late| {
+            within: |scheduler, act| {
                 let handle = Handle { scheduler: scheduler.clone() };
                 let _entered = context::enter(&handle);
-                late.end();
+                act();
             },
             outside_of_tasks: |drop| {
                 let _pause = context::Polling::pause();

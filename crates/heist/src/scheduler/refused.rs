@@ -163,7 +163,7 @@ impl Scheduler {
             return;
         }
         let _deeper = Deeper::than(depth);
-        one_after_the_other(|| (self.config.end)(self, late));
+        one_after_the_other(|| self.within(|| late.end()));
     }
 
     /// Leaves something that was spawned too late.
@@ -199,7 +199,7 @@ impl Scheduler {
             }
         });
         if let Some(late) = late {
-            one_after_the_other(|| (self.config.end)(self, late));
+            one_after_the_other(|| self.within(|| late.end()));
         }
     }
 }
@@ -239,7 +239,7 @@ impl Drop for End {
     fn drop(&mut self) {
         if self.0 {
             while let Some((scheduler, late)) = next() {
-                (scheduler.config.end)(&scheduler, late);
+                scheduler.within(|| late.end());
             }
         }
     }

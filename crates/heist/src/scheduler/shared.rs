@@ -108,8 +108,8 @@ pub(crate) struct Config {
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
-    /// Ends what comes too late, as something that is in the runtime.
-    pub(crate) end: fn(&Scheduler, Late),
+    /// Calls a closure as something that happens in the runtime.
+    pub(crate) within: fn(&Scheduler, &mut dyn FnMut()),
     /// Calls a closure that drops tasks, on a thread that runs tasks otherwise.
     pub(crate) outside_of_tasks: fn(&mut dyn FnMut()),
     /// Has a thread run a spare worker for this seat.
@@ -242,6 +242,12 @@ impl Scheduler {
     /// The scheduler of tasks that are pinned to this worker.
     pub(super) fn pinned_to(&self, worker: usize) -> Scheduler {
         Scheduler::of(Arc::clone(&self.shared), worker as u16)
+    }
+
+    /// Calls `act` as something that happens in the runtime. The thread may belong to another.
+    pub(super) fn within(&self, act: impl FnOnce()) {
+        let mut act = Some(act);
+        (self.config.within)(self, &mut || act.take().into_iter().for_each(|act| act()));
     }
 
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).

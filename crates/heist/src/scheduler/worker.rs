@@ -44,7 +44,7 @@ pub(super) use search::Found;
 use search::Search;
 use seat::Seating;
 pub(crate) use seat::{
-    Aside, outside, run_direct_job_aside, step_aside, waiter_aside, with_here_or_aside,
+    Aside, WokenAside, outside, run_direct_job_aside, step_aside, waiter_aside, with_here_or_aside,
 };
 use std::cell::Cell;
 use std::ptr;
