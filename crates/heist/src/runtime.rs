@@ -82,7 +82,9 @@ pub use crate::stall::{StallCause, StallReport, Waiting};
 
 use crate::console::Console;
 use crate::env::{companion, log};
-use crate::scheduler::{Sysmon, one_after_the_other, run_direct_job_aside, waiter_aside};
+use crate::scheduler::{
+    Scheduler, Sysmon, one_after_the_other, run_direct_job_aside, waiter_aside,
+};
 use crate::task::JoinHandle;
 use crate::tuning::RECHECK;
 use current_thread::Driver;
@@ -123,6 +125,8 @@ pub struct Runtime {
     driver: Option<Driver>,
     /// Whether dropping the runtime waits for threads and closures.
     waits: bool,
+    /// Whether it has been shut down in the background, before it is dropped.
+    is_closed: bool,
     /// Dropped last but one, so that everything that still runs is recorded.
     keeper: trace::Keeper,
     /// Dropped last, because everything that still runs may need it.
@@ -270,10 +274,12 @@ impl Runtime {
         self.handle.enter()
     }
 
-    /// Shuts the runtime down, and waits at most `timeout` for running polls and blocking closures.
+    /// Shuts the runtime down, and waits at most `timeout` for running polls, blocking closures and
+    /// destructors.
     ///
     /// Threads that have not ended by then are left running. A warning names them, on stderr or,
-    /// with the feature `tracing`, as an event.
+    /// with the feature `tracing`, as an event. Without worker threads tasks are dropped here, as
+    /// long as that may take.
     ///
     /// # Examples
     ///
@@ -290,7 +296,7 @@ impl Runtime {
     /// ```
     pub fn shutdown_timeout(mut self, timeout: Duration) {
         self.waits = false;
-        self.close();
+        self.close_in_background();
         let own_thread = self.handle.scheduler.blocking.own_thread();
         let since = Instant::now();
         // A thread cannot be joined with a time limit, but it can be asked whether it has ended.
@@ -332,6 +338,8 @@ impl Runtime {
     /// task.
     ///
     /// Running polls and blocking closures continue until they return; their threads end then.
+    /// Tasks are dropped by other threads, perhaps later; without worker threads they are dropped
+    /// here.
     ///
     /// # Examples
     ///
@@ -347,12 +355,26 @@ impl Runtime {
         self.waits = false;
         self.console.stop();
         self.keeper.waits = false;
-        self.close();
+        self.close_in_background();
     }
 
     /// Cancels everything that is not running. Futures are dropped inside the runtime (T6), so that
     /// their destructors find it as the current one; what they spawn is cancelled at once (T9).
     fn close(&mut self) {
+        self.close_and(|scheduler, is_first| scheduler.cancel_all(is_first));
+    }
+
+    /// The same, but has another thread drop what is left: a drop may wait, also for the caller.
+    /// Without worker threads the caller is the thread that drops its tasks.
+    fn close_in_background(&mut self) {
+        self.is_closed = true;
+        match self.driver {
+            Some(_) => self.close(),
+            None => self.close_and(Scheduler::cancel_all_elsewhere),
+        }
+    }
+
+    fn close_and(&mut self, cancel_all: impl FnOnce(&Scheduler, bool)) {
         let handle = self.handle.clone();
         let _entered = context::enter(&handle);
         one_after_the_other(|| {
@@ -361,7 +383,7 @@ impl Runtime {
             if let Some(driver) = &self.driver {
                 driver.leave_jobs();
             }
-            scheduler.cancel_all(is_first);
+            cancel_all(scheduler, is_first);
             if let Some(driver) = &self.driver {
                 driver.shut_down();
             }
@@ -394,7 +416,9 @@ impl RefUnwindSafe for Runtime {}
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        self.close();
+        if !self.is_closed {
+            self.close();
+        }
         if !self.waits {
             return;
         }

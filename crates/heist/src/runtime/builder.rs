@@ -425,6 +425,7 @@ impl Builder {
             sysmon: None,
             driver: None,
             waits: true,
+            is_closed: false,
             keeper: Default::default(),
             companion: Default::default(),
             console: Default::default(),

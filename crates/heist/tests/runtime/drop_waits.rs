@@ -487,3 +487,25 @@ fn m1_tasks_that_drops_spawn_leave_no_trace() {
     drop(go);
     let _ = wait(stuck);
 }
+
+/// A drop may wait for what the caller does next, or for longer than that may wait.
+#[test]
+fn t9_a_shutdown_in_the_background_waits_for_no_drop() {
+    let background = |runtime: Runtime| runtime.shutdown_background();
+    let timeout = |runtime: Runtime| runtime.shutdown_timeout(Duration::from_millis(1));
+    for place in [Place::Waiting, Place::Queued] {
+        for end in [background, timeout] {
+            for runtime in [support::runtime(1), support::runtime(3), thread_per_core()] {
+                let ((go, goes), (held, is_held)) = (mpsc::channel::<()>(), mpsc::channel::<()>());
+                let waits = on_drop(move || {
+                    assert!(goes.recv().is_err());
+                    drop(held);
+                });
+                place.hold(&runtime, waits);
+                end(runtime);
+                drop(go);
+                assert!(is_held.recv().is_err());
+            }
+        }
+    }
+}
