@@ -92,6 +92,11 @@ where
     T: Send + 'static,
 {
     let (job, join) = new(f, spawned_at);
+    if worker.is_left_alone() {
+        // Cancelled, but not here: a lock may be held that it needs when it is dropped (T6).
+        worker.scheduler().leave_new(Late::Job(job));
+        return JobHandle { join: Some(join), spawner: ptr::null(), mark: None };
+    }
     let mark = deque_view::mark(worker);
     deque_view::push(worker, job);
     JobHandle { join: Some(join), spawner: ptr::from_ref(worker), mark: Some(mark) }

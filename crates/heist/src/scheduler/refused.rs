@@ -167,7 +167,7 @@ impl Scheduler {
     }
 
     /// Leaves something that was spawned too late.
-    pub(super) fn leave_new(&self, late: Late) {
+    pub(crate) fn leave_new(&self, late: Late) {
         if matches!(late, Late::Task(_)) {
             // It counts as spawned (M1): whoever cancels it counts it as cancelled.
             self.late_spawns.add(1);

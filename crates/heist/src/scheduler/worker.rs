@@ -136,6 +136,13 @@ impl Worker {
         self.me.scheduler.config.staffing.lends_seats()
     }
 
+    /// Whether no other thread takes jobs from this worker: the runtime shuts down, and the workers
+    /// that may do so have ended. Where seats are lent, closers come.
+    #[inline]
+    pub(crate) fn is_left_alone(&self) -> bool {
+        !self.lends_seats() && self.me.scheduler.is_down()
+    }
+
     /// Whether a worker that waits for a job does other work meanwhile.
     #[inline]
     pub(crate) fn is_fixed(&self) -> bool {
