@@ -54,7 +54,7 @@ pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub(crate) use jobs::{Header, Job, OfScope, Origin, VTable, empty_job};
 pub use metrics::WorkerState;
-pub(crate) use refused::{Late, one_after_the_other};
+pub(crate) use refused::{Late, call_when_closed, one_after_the_other};
 pub(crate) use run_loop::Step;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler, Staffing, ThreadBody};

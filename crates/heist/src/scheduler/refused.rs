@@ -18,6 +18,7 @@
 use super::blocking::Unbegun;
 use super::jobs::Job;
 use super::shared::{Runnable, Scheduler};
+use super::worker;
 use crate::env::quietly;
 use crate::task::TaskList;
 use crate::tuning::NESTED_DROPS;
@@ -217,6 +218,17 @@ impl Deeper {
 impl Drop for Deeper {
     fn drop(&mut self) {
         let _ = DEPTH.try_with(|here| here.set(self.0));
+    }
+}
+
+/// Has another thread call a waker that this thread's worker leaves in the middle of a poll, while
+/// its runtime shuts down.
+pub(crate) fn call_when_closed(waker: Waker) {
+    let scheduler = worker::with_here(|worker| worker.map(|worker| worker.scheduler().clone()));
+    match scheduler {
+        Some(scheduler) => scheduler.leave(Late::Waker(waker)),
+        // A thread without a worker is in no poll of one.
+        None => waker.wake(),
     }
 }
 
