@@ -83,7 +83,9 @@ pub use crate::stall::{StallCause, StallReport, Waiting};
 
 use crate::console::Console;
 use crate::env::{companion, log};
-use crate::scheduler::{Sysmon, one_after_the_other};
+use crate::scheduler::{
+    Scheduler, Sysmon, one_after_the_other, run_direct_job_aside, waiter_aside,
+};
 use crate::task::JoinHandle;
 use crate::tuning::RECHECK;
 use current_thread::Driver;
@@ -125,6 +127,8 @@ pub struct Runtime {
     driver: Option<Driver>,
     /// Whether dropping the runtime waits for threads and closures.
     waits: bool,
+    /// Whether it has been shut down in the background, before it is dropped.
+    is_closed: bool,
     /// Dropped last but one, so that everything that still runs is recorded.
     keeper: trace::Keeper,
     /// Dropped last, because everything that still runs may need it.
@@ -272,10 +276,12 @@ impl Runtime {
         self.handle.enter()
     }
 
-    /// Shuts the runtime down, and waits at most `timeout` for running polls and blocking closures.
+    /// Shuts the runtime down, and waits at most `timeout` for running polls, blocking closures and
+    /// destructors.
     ///
     /// Threads that have not ended by then are left running. A warning names them, on stderr or,
-    /// with the feature `tracing`, as an event.
+    /// with the feature `tracing`, as an event. Without worker threads tasks are dropped here, as
+    /// long as that may take.
     ///
     /// # Examples
     ///
@@ -292,13 +298,13 @@ impl Runtime {
     /// ```
     pub fn shutdown_timeout(mut self, timeout: Duration) {
         self.waits = false;
-        self.close();
+        self.close_in_background();
         let own_thread = self.handle.scheduler.blocking.own_thread();
         let since = Instant::now();
         // A thread cannot be joined with a time limit, but it can be asked whether it has ended.
         let mut left = self.unfinished(own_thread);
         while !left.is_empty() && since.elapsed() < timeout {
-            thread::sleep(RECHECK.min(timeout.saturating_sub(since.elapsed())));
+            rest(RECHECK.min(timeout.saturating_sub(since.elapsed())));
             left = self.unfinished(own_thread);
         }
         log::left_behind(&left, timeout);
@@ -321,10 +327,21 @@ impl Runtime {
         workers.chain(scheduler.blocking.unfinished(except).iter().map(name)).collect()
     }
 
+    /// If the caller is a worker of another runtime that has stepped aside, waits for the threads
+    /// as [`rest`] does.
+    fn take_part_until_ended(&self) {
+        let own_thread = self.handle.scheduler.blocking.own_thread();
+        while waiter_aside().is_some() && !self.unfinished(own_thread).is_empty() {
+            rest(RECHECK);
+        }
+    }
+
     /// Shuts the runtime down without waiting for anything. It may be called anywhere, even in a
     /// task.
     ///
     /// Running polls and blocking closures continue until they return; their threads end then.
+    /// Tasks are dropped by other threads, perhaps later; without worker threads they are dropped
+    /// here.
     ///
     /// # Examples
     ///
@@ -340,12 +357,26 @@ impl Runtime {
         self.waits = false;
         self.console.stop();
         self.keeper.waits = false;
-        self.close();
+        self.close_in_background();
     }
 
     /// Cancels everything that is not running. Futures are dropped inside the runtime (T6), so that
     /// their destructors find it as the current one; what they spawn is cancelled at once (T9).
     fn close(&mut self) {
+        self.close_and(|scheduler, is_first| scheduler.cancel_all(is_first));
+    }
+
+    /// The same, but has another thread drop what is left: a drop may wait, also for the caller.
+    /// Without worker threads the caller is the thread that drops its tasks.
+    fn close_in_background(&mut self) {
+        self.is_closed = true;
+        match self.driver {
+            Some(_) => self.close(),
+            None => self.close_and(Scheduler::cancel_all_elsewhere),
+        }
+    }
+
+    fn close_and(&mut self, cancel_all: impl FnOnce(&Scheduler, bool)) {
         let handle = self.handle.clone();
         let _entered = context::enter(&handle);
         one_after_the_other(|| {
@@ -354,11 +385,21 @@ impl Runtime {
             if let Some(driver) = &self.driver {
                 driver.leave_jobs();
             }
-            scheduler.cancel_all(is_first);
+            cancel_all(scheduler, is_first);
             if let Some(driver) = &self.driver {
                 driver.shut_down();
             }
         });
+    }
+}
+
+/// Sleeps for a while. A worker of another runtime that has stepped aside has its part in
+/// broadcasts meanwhile: a poll that is waited for may have called for it (J5).
+fn rest(limit: Duration) {
+    match waiter_aside() {
+        _ if run_direct_job_aside() => {}
+        Some(parker) => _ = parker.park_lightly(Some(limit)),
+        None => thread::sleep(limit),
     }
 }
 
@@ -377,7 +418,9 @@ impl RefUnwindSafe for Runtime {}
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        self.close();
+        if !self.is_closed {
+            self.close();
+        }
         if !self.waits {
             return;
         }
@@ -390,6 +433,7 @@ impl Drop for Runtime {
                  which has tasks to run. Call shutdown_background, or drop it on another thread"
             );
         }
+        self.take_part_until_ended();
         // A task may drop the runtime inside block_in_place; its thread must not join itself.
         let this = thread::current().id();
         let is_worker = self.threads.iter().any(|thread| thread.thread().id() == this);

@@ -57,12 +57,12 @@ pub(crate) use identity::Identity;
 pub(crate) use idle::MAX_WORKERS;
 pub(crate) use jobs::{Header, Job, OfScope, Origin, VTable, empty_job};
 pub use metrics::WorkerState;
-pub(crate) use refused::{Late, one_after_the_other};
+pub(crate) use refused::{Late, call_when_closed, one_after_the_other};
 pub(crate) use run_loop::Step;
 pub use shared::RuntimeFlavor;
 pub(crate) use shared::{Config, Runnable, Scheduler, Staffing, ThreadBody};
 pub(crate) use sysmon::Sysmon;
 pub(crate) use worker::{
-    Aside, Driven, Worker, deque_here, here, outside, run_direct_job_aside, step_aside, try_submit,
-    waiter_aside, with_here, with_here_or_aside, worker_index,
+    Aside, Driven, WokenAside, Worker, deque_here, here, run_direct_job_aside, step_aside,
+    try_submit, waiter_aside, with_here, with_here_or_aside, worker_index,
 };

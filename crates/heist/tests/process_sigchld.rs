@@ -152,3 +152,24 @@ fn a_traced_child_is_awaited_until_its_tracer_lets_go() {
         });
     }
 }
+
+/// A child is dropped in the middle of a poll that has used its budget up: what waits for the child
+/// instead must not ask for more, which comes only when the poll has returned.
+#[test]
+fn a_child_is_dropped_where_no_budget_is_left() {
+    without_pidfd(|| {
+        for rt in [current_thread(), runtime(2)] {
+            rt.block_on(async {
+                let child = cat();
+                let id = child.id().unwrap();
+                while heist::task::coop::has_budget_remaining() {
+                    heist::task::consume_budget().await;
+                }
+                drop(child);
+                while children::state(id).is_some() {
+                    heist::time::sleep(std::time::Duration::from_millis(1)).await;
+                }
+            });
+        }
+    });
+}

@@ -6,7 +6,7 @@ use super::wait::{run_unrelated, wait_until};
 use super::waiter::Waiter;
 use crate::runtime::{Handle, current_or_global};
 use crate::scheduler::blocking::{Closure, NeverWaits};
-use crate::scheduler::{Job, Late, Origin, Worker, with_here};
+use crate::scheduler::{self, Job, Late, Origin, WokenAside, Worker, with_here};
 use crate::task::{self, JoinError, JoinHandle, Notified};
 use heist_deque::deque::Mark;
 use std::cell::Cell;
@@ -92,6 +92,11 @@ where
     T: Send + 'static,
 {
     let (job, join) = new(f, spawned_at);
+    if worker.is_left_alone() {
+        // Cancelled, but not here: a lock may be held that it needs when it is dropped (T6).
+        worker.scheduler().leave_new(Late::Job(job));
+        return JobHandle { join: Some(join), spawner: ptr::null(), mark: None };
+    }
     let mark = deque_view::mark(worker);
     deque_view::push(worker, job);
     JobHandle { join: Some(join), spawner: ptr::from_ref(worker), mark: Some(mark) }
@@ -249,6 +254,7 @@ impl<T> Wait<'_, T> {
         if let Poll::Ready(output) = self.join.poll_output(&waker) {
             return output;
         }
+        let _woken = WokenAside::by(&waker);
         // The waker wakes the worker, whether it has announced its sleep or not.
         let fall_asleep = || {};
         wait_until(
@@ -260,8 +266,11 @@ impl<T> Wait<'_, T> {
         output_of(self.join)
     }
 
-    /// Finds something to run. The newest job is taken first, to get to the awaited one.
+    /// Finds something to run. The newest job is taken first, to get to the awaited one. A worker
+    /// of another runtime that drives this one has its part in broadcasts: the job may have called
+    /// for it (J5).
     fn help(&self, is_last_look: bool) -> Option<(Job, Origin)> {
+        while scheduler::run_direct_job_aside() {}
         let own = self.mark.and_then(|mark| deque_view::pop_since(self.worker, mark));
         if let Some(job) = own {
             return Some((job, Origin::Here));

@@ -283,7 +283,9 @@ impl Handle {
         // SAFETY: (J2) it borrows nothing.
         let job = unsafe { heap::new(Detached(f)) };
         with_here(|worker| match worker {
-            Some(worker) if worker.is_of(self.scheduler()) => deque_view::push(worker, job),
+            Some(worker) if worker.is_of(self.scheduler()) && !worker.is_left_alone() => {
+                deque_view::push(worker, job);
+            }
             _ => submit(self, job),
         });
     }

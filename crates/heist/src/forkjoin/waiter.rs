@@ -96,12 +96,11 @@ impl Waiter {
 fn run_direct_job() -> bool {
     with_here_or_aside(|worker| {
         let Some(worker) = worker else { return false };
-        let Some(job) = worker.next_direct_job() else { return false };
-        match with_here(|here| here.is_some_and(|here| std::ptr::eq(here, worker))) {
-            // It has not stepped aside, so what the job leaves behind comes to its deque.
-            true => run_unrelated(worker, job, Origin::Here),
-            false => scheduler::outside(|| job.run(None, Origin::Here)),
+        if with_here(|here| here.is_none_or(|here| !std::ptr::eq(here, worker))) {
+            return scheduler::run_direct_job_aside();
         }
-        true
+        // It has not stepped aside, so what the job leaves behind comes to its deque.
+        let job = worker.next_direct_job();
+        job.map(|job| run_unrelated(worker, job, Origin::Here)).is_some()
     })
 }

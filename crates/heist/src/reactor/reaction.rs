@@ -4,6 +4,7 @@
 //! polls its reactors. A task would count as alive for as long as it waits, could be pinned to a
 //! stuck worker, and would be dropped silently at shutdown.
 
+use crate::task::coop;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,7 +59,10 @@ impl Wake for Reaction {
         let Some(mut future) = self.take() else { return };
         let waker = Waker::from(Arc::clone(&self));
         loop {
-            if let Poll::Ready(()) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            // Without a budget: this may be in the middle of a poll that has used its own up, and a
+            // new one comes only when that has returned.
+            let poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+            if let Poll::Ready(()) = coop::with_no_budget(poll) {
                 self.change(|state| *state = ReactionState::Ended);
                 return;
             }

@@ -425,6 +425,7 @@ impl Builder {
             sysmon: None,
             driver: None,
             waits: true,
+            is_closed: false,
             keeper: Default::default(),
             companion: Default::default(),
             console: Default::default(),
@@ -497,10 +498,10 @@ impl Builder {
             tracker: None,
             recorder: None,
             reactors: None,
-            end: |scheduler, late| {
+            within: |scheduler, act| {
                 let handle = Handle { scheduler: scheduler.clone() };
                 let _entered = context::enter(&handle);
-                late.end();
+                act();
             },
             outside_of_tasks: |drop| {
                 let _pause = context::Polling::pause();

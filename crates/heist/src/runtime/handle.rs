@@ -264,6 +264,9 @@ impl Handle {
     pub(super) fn wait_in<R>(&self, api: &str, wait: impl FnOnce() -> R) -> R {
         let _aside = block_in_place::step_aside(api, "await the future instead");
         let _entered = context::enter(self);
+        // What waits for I/O or time here does so in this runtime, also on a worker that keeps its
+        // seat because its threads are fixed.
+        let _sits = Reactors::sit_nowhere();
         let _polling = context::Polling::begin();
         let _counting = metrics::count_at(&self.scheduler.outside_budget_yields);
         // Polls of a LocalSet on this thread are recorded on behalf of this runtime.

@@ -133,6 +133,13 @@ impl Shared {
 }
 
 impl Scheduler {
+    /// [`cancel_all`](Shared::cancel_all) on a thread of its own; if none can be started, here.
+    pub(crate) fn cancel_all_elsewhere(&self, is_first: bool) {
+        if !self.start_thread(move |scheduler| scheduler.cancel_all(is_first)) {
+            self.cancel_all(is_first);
+        }
+    }
+
     /// Called by a runtime that has a sysmon from the start to the end.
     pub(crate) fn watched(&self) {
         self.leftovers.set_watched(true);

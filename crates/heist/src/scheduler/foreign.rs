@@ -1,7 +1,8 @@
-//! Foreign wakers that a reactor has to call. Such a waker may wait for another task, or for the
-//! next waker of the same harvest. So each is called in a task of its own, in which a worker may be
-//! stuck (L2).
+//! Foreign wakers that a reactor or the announcement of a signal has to call. Such a waker may wait
+//! for another task, or for the next waker of the same harvest. So each is called in a task of its
+//! own, in which a worker may be stuck (L2).
 
+use super::refused::Late;
 use super::shared::Scheduler;
 use crate::env::quietly;
 use crate::task::{self, Notified};
@@ -12,10 +13,12 @@ use std::task::{Context, Poll, Waker};
 
 impl Scheduler {
     /// Has a task call `waker`. If the runtime is closed first, the waker is called when the task
-    /// is dropped.
-    pub(super) fn call_later(&self, waker: Waker) {
+    /// is dropped, by another thread: this one may be sysmon's.
+    pub(crate) fn call_later(&self, waker: Waker) {
         let (task, _): (Notified<Scheduler>, _) = task::new(Call(Some(waker)), Location::caller());
-        self.submit(task);
+        if let Err(task) = self.try_submit(task) {
+            self.leave_new(Late::Task(task));
+        }
     }
 }
 

@@ -16,13 +16,20 @@ impl Scheduler {
     /// A pinned task from a spawn: to the worker that spawns; from elsewhere, to one worker after
     /// the other.
     pub(crate) fn submit_pinned(&self, task: Runnable) {
-        if self.is_down() {
+        if let Err(task) = self.try_submit_pinned(task) {
             self.submit_late(task);
-        } else if let Err(task) = self.try_pin(task) {
-            // Relaxed: that each number is given out once is all that is asked of it.
-            let number = self.next_worker.fetch_add(1, Ordering::Relaxed);
-            self.spawn_in(number % self.remotes.seats(), task);
         }
+    }
+
+    /// The same; if the runtime is closed, the task comes back.
+    pub(super) fn try_submit_pinned(&self, task: Runnable) -> Result<(), Runnable> {
+        if self.is_down() {
+            return Err(task);
+        }
+        let Err(task) = self.try_pin(task) else { return Ok(()) };
+        // Relaxed: that each number is given out once is all that is asked of it.
+        let number = self.next_worker.fetch_add(1, Ordering::Relaxed);
+        self.spawn_in(number % self.remotes.seats(), task)
     }
 
     /// A pinned task from a spawn, for this worker.
@@ -33,7 +40,9 @@ impl Scheduler {
         } else if let Err(task) =
             worker::with_worker(self.address(), task, is_here, Worker::spawn_pinned)
         {
-            self.spawn_in(worker, task);
+            if let Err(task) = self.spawn_in(worker, task) {
+                self.submit_late(task);
+            }
         }
     }
 
@@ -49,18 +58,19 @@ impl Scheduler {
         self.notify_worker(worker);
     }
 
-    fn spawn_in(&self, worker: usize, task: Runnable) {
+    fn spawn_in(&self, worker: usize, task: Runnable) -> Result<(), Runnable> {
         self.record_spawn(&task);
         match self.remotes[worker].pinned.spawn(task) {
             Ok(()) => self.notify_worker(worker),
-            Err(Closed(task)) => self.submit_late(task),
+            Err(Closed(task)) => return Err(task),
         }
+        Ok(())
     }
 
     /// A new task when the runtime is down. Its worker may be this thread's, which may wait for the
     /// task (T9). But any thread may drop it, as its future is not made yet or is `Send`: this one
     /// does, unless it is in a poll (T6).
-    fn submit_late(&self, task: Runnable) {
+    pub(super) fn submit_late(&self, task: Runnable) {
         if worker::with_here(|here| here.is_some_and(|here| here.is_of(self))) {
             self.leave_new(Late::Task(task));
         } else {

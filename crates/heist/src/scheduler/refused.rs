@@ -16,6 +16,7 @@
 use super::blocking::Unbegun;
 use super::jobs::Job;
 use super::shared::{Runnable, Scheduler};
+use super::worker;
 use crate::env::quietly;
 use crate::task::TaskList;
 use crate::tuning::NESTED_DROPS;
@@ -163,11 +164,11 @@ impl Scheduler {
             return;
         }
         let _deeper = Deeper::than(depth);
-        one_after_the_other(|| (self.config.end)(self, late));
+        one_after_the_other(|| self.within(|| late.end()));
     }
 
     /// Leaves something that was spawned too late.
-    pub(super) fn leave_new(&self, late: Late) {
+    pub(crate) fn leave_new(&self, late: Late) {
         if matches!(late, Late::Task(_)) {
             // It counts as spawned (M1); the thread that cancels it counts it as cancelled.
             self.late_spawns.add(1);
@@ -199,7 +200,7 @@ impl Scheduler {
             }
         });
         if let Some(late) = late {
-            one_after_the_other(|| (self.config.end)(self, late));
+            one_after_the_other(|| self.within(|| late.end()));
         }
     }
 }
@@ -217,6 +218,17 @@ impl Deeper {
 impl Drop for Deeper {
     fn drop(&mut self) {
         let _ = DEPTH.try_with(|here| here.set(self.0));
+    }
+}
+
+/// Has another thread call a waker that this thread's worker leaves in the middle of a poll, while
+/// its runtime shuts down.
+pub(crate) fn call_when_closed(waker: Waker) {
+    let scheduler = worker::with_here(|worker| worker.map(|worker| worker.scheduler().clone()));
+    match scheduler {
+        Some(scheduler) => scheduler.leave(Late::Waker(waker)),
+        // A thread without a worker is in no poll of one.
+        None => waker.wake(),
     }
 }
 
@@ -239,7 +251,7 @@ impl Drop for End {
     fn drop(&mut self) {
         if self.0 {
             while let Some((scheduler, late)) = next() {
-                (scheduler.config.end)(&scheduler, late);
+                scheduler.within(|| late.end());
             }
         }
     }

@@ -108,8 +108,8 @@ pub(crate) struct Config {
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// One a seat, if tasks may wait for I/O or time.
     pub(crate) reactors: Option<Arc<Reactors>>,
-    /// Ends what comes too late, as something that is in the runtime.
-    pub(crate) end: fn(&Scheduler, Late),
+    /// Calls a closure as something that happens in the runtime.
+    pub(crate) within: fn(&Scheduler, &mut dyn FnMut()),
     /// Calls a closure that drops tasks, on a thread that runs tasks otherwise.
     pub(crate) outside_of_tasks: fn(&mut dyn FnMut()),
     /// Has a thread run a spare worker for this seat.
@@ -247,16 +247,34 @@ impl Scheduler {
         Scheduler::of(Arc::clone(&self.shared), worker as u16)
     }
 
+    /// Calls `act` as something that happens in the runtime. The thread may belong to another.
+    pub(super) fn within(&self, act: impl FnOnce()) {
+        let mut act = Some(act);
+        (self.config.within)(self, &mut || act.take().into_iter().for_each(|act| act()));
+    }
+
     /// A task from a spawn: to the worker that spawns, or to the inject queue (W2).
     #[inline]
     pub(crate) fn submit(&self, task: Runnable) {
+        if let Err(task) = self.try_submit(task) {
+            // Last: what a future does in its drop may be anything, also leaving this runtime.
+            self.submit_late(task);
+        }
+    }
+
+    /// The same; if the runtime is closed, the task comes back.
+    #[inline]
+    pub(super) fn try_submit(&self, task: Runnable) -> Result<(), Runnable> {
         if self.config.staffing.is_per_core() {
-            return self.submit_pinned(task);
+            return self.try_submit_pinned(task);
         }
-        if let Err(task) = worker::try_spawn(self.address(), task) {
-            self.record_spawn(&task);
-            self.injected(self.inject.spawn(this_thread() as usize, task));
+        let Err(task) = worker::try_spawn(self.address(), task) else { return Ok(()) };
+        self.record_spawn(&task);
+        match self.inject.spawn(this_thread() as usize, task) {
+            Ok(()) => self.notify(),
+            Err(Closed(task)) => return Err(task),
         }
+        Ok(())
     }
 
     /// A reference that does not keep it; see [`upgrade`](Self::upgrade).
@@ -289,14 +307,6 @@ impl Scheduler {
         match self.worker {
             ANY => self.inject(task),
             worker => self.wake_elsewhere(usize::from(worker), task),
-        }
-    }
-
-    fn injected(&self, pushed: Result<(), Closed<Scheduler>>) {
-        match pushed {
-            Ok(()) => self.notify(),
-            // Last: what a future does in its drop may be anything, also leaving this runtime.
-            Err(Closed(task)) => self.refuse(Late::Task(task)),
         }
     }
 }

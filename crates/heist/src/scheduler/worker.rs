@@ -45,7 +45,7 @@ pub(super) use search::Found;
 use search::Search;
 use seat::Seating;
 pub(crate) use seat::{
-    Aside, outside, run_direct_job_aside, step_aside, waiter_aside, with_here_or_aside,
+    Aside, WokenAside, outside, run_direct_job_aside, step_aside, waiter_aside, with_here_or_aside,
 };
 use std::cell::Cell;
 use std::ptr;
@@ -139,6 +139,13 @@ impl Worker {
     #[inline]
     pub(crate) fn lends_seats(&self) -> bool {
         self.me.scheduler.config.staffing.lends_seats()
+    }
+
+    /// Whether no other thread takes jobs from this worker: the runtime shuts down, and the workers
+    /// that may do so have ended. Where seats are lent, closers come.
+    #[inline]
+    pub(crate) fn is_left_alone(&self) -> bool {
+        !self.lends_seats() && self.me.scheduler.is_down()
     }
 
     /// Whether a worker that waits for a job does other work meanwhile.

@@ -5,6 +5,8 @@ use super::unix::SignalKind;
 use crate::env;
 use crate::reactor::io::{Evented, Interest};
 use crate::reactor::{Reaction, Reactors};
+use crate::runtime::Handle;
+use crate::task::is_prompt;
 use slab::Slab;
 use std::collections::BTreeSet;
 use std::ffi::c_int;
@@ -138,8 +140,15 @@ impl Board {
             listeners.told += 1;
             listeners.wakers.iter_mut().filter_map(|(_, waker)| waker.take()).collect()
         };
-        // A waker that panics must not prevent others from being called.
-        wakers.into_iter().for_each(|waker| env::quietly(|| waker.wake()));
+        let here = Handle::try_current();
+        for waker in wakers {
+            match &here {
+                // Of other code: it may wait for the next one (L2).
+                Ok(here) if !is_prompt(&waker) => here.scheduler().call_later(waker),
+                // A waker that panics must not prevent others from being called.
+                _ => env::quietly(|| waker.wake()),
+            }
+        }
     }
 }
 

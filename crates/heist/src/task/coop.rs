@@ -29,6 +29,7 @@ struct Budget(u8);
 impl Budget {
     /// The budget at the beginning of a poll (W9).
     const FRESH: Budget = Budget(Budget::MOST);
+    /// The protocol's number (W9).
     const MOST: u8 = 128;
     /// Outside of polls, and in `unconstrained`.
     const UNLIMITED: Budget = Budget(u8::MAX);

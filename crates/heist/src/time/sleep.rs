@@ -4,6 +4,7 @@ use super::{Duration, Instant, after};
 use crate::reactor::Reactors;
 use crate::reactor::timers::{EntryOf, Polled, Registered, Time, Timer};
 use crate::runtime::Handle;
+use crate::scheduler;
 use crate::task::{self, coop};
 use crate::trace::Resource;
 use pin_project_lite::pin_project;
@@ -11,7 +12,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// Waits for `duration`, and up to one millisecond longer.
 ///
@@ -203,20 +204,22 @@ impl Sleep {
             let (timer, registered) =
                 at_reactor(handle, |reactors, seat| reactors.register_new(seat, waker, deadline));
             // Before the timer is stored: if this panics, the next poll finds no timer.
-            let polled = begun(&timer, registered);
+            let polled = begun(&timer, registered, cx.waker(), false);
             *me.timer = Some(timer);
             return polled;
         };
-        match timer.poll(cx.waker()) {
-            Polled::Fired => Poll::Ready(()),
-            Polled::Waiting => Poll::Pending,
-            Polled::Resting | Polled::Closed => begun(timer, register(timer, deadline, handle)),
-        }
+        let was_told = match timer.poll(cx.waker()) {
+            Polled::Fired => return Poll::Ready(()),
+            Polled::Waiting => return Poll::Pending,
+            Polled::Resting | Polled::Closed => false,
+            Polled::Told => true,
+        };
+        begun(timer, register(timer, deadline, handle), cx.waker(), was_told)
     }
 }
 
 /// The result of a poll that has registered its timer.
-fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
+fn begun(timer: &Timer, registered: Registered, waker: &Waker, was_told: bool) -> Poll<()> {
     match registered {
         Registered::Waiting { .. } => Poll::Pending,
         Registered::Elapsed => {
@@ -224,8 +227,15 @@ fn begun(timer: &Timer, registered: Registered) -> Poll<()> {
             Poll::Ready(())
         }
         // Closed are the reactors of this worker, or at_reactor() would have used others.
-        Registered::Closed if is_dropped_soon() => {
+        Registered::Closed if is_dropped_soon() && task::is_prompt(waker) => {
             timer.cancel();
+            Poll::Pending
+        }
+        // Of other code. That may be the task's, which is dropped, or wait in the middle of the
+        // poll: then it polls once more, and gets an answer (T9).
+        Registered::Closed if is_dropped_soon() && !was_told => {
+            timer.tell();
+            scheduler::call_when_closed(waker.clone());
             Poll::Pending
         }
         Registered::Closed => panic!(

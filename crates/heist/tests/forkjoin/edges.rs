@@ -1,12 +1,13 @@
 //! Fork-join where it is thin: a wait in the middle of a join, panics that panic once more, and
 //! runtimes that go down while somebody waits. What fails here mostly hangs.
 
-use heist::runtime::{Builder, Runtime};
+use heist::runtime::{Builder, Handle, Id, Runtime};
 use heist::{JobHandle, Yield, in_place_scope, join, scope, scope_fifo, spawn_job, task};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, mpsc};
 use std::thread;
+use std::time::Duration;
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).build().unwrap()
@@ -355,5 +356,64 @@ fn j5_a_worker_that_sleeps_in_another_runtime_takes_part_in_a_broadcast() {
             assert_eq!(handle.install(|| driven.block_on(spawn()).unwrap()), workers, "asleep");
             assert_eq!(handle.install(|| polled(&driven, spawn())), workers);
         }
+    }
+}
+
+/// J5: such a worker has entered another runtime, and its part of the broadcast has not.
+#[test]
+fn j5_a_part_of_a_broadcast_is_in_the_runtime_of_its_worker() {
+    let (rt, other, driven) = (runtime(2), runtime(1), without_threads());
+    let (handle, there) = (rt.handle(), other.handle());
+    let ids = || handle.broadcast(|_| Handle::current().id());
+    let call = |waits_in: &Handle| {
+        let caller = handle.clone();
+        let job = handle.spawn_job(move || caller.broadcast(|_| Handle::current().id()));
+        waits_in.block_on(job).unwrap()
+    };
+    let all: [&(dyn Fn() -> Vec<Id> + Sync); 4] = [
+        &|| call(there),
+        &|| there.block_on(async { ids() }),
+        &|| driven.block_on(async { ids() }),
+        &|| there.block_on(async { handle.scope(|_| ids()) }),
+    ];
+    for in_another in all {
+        assert_eq!(handle.install(in_another), [handle.id(); 2]);
+    }
+}
+
+/// J5: also while it waits for a job in a task of that runtime.
+#[test]
+fn j5_a_worker_that_waits_for_a_job_in_another_runtime_takes_part_in_a_broadcast() {
+    for workers in [1, 3] {
+        let (rt, driven) = (runtime(workers), without_threads());
+        let handle = rt.handle();
+        let call = || {
+            let caller = handle.clone();
+            handle.spawn_job(move || caller.broadcast(|part| part.index()).len()).wait().unwrap()
+        };
+        for _ in 0..20 {
+            assert_eq!(handle.install(|| driven.block_on(async { call() })), workers);
+        }
+    }
+}
+
+/// J5: also while it waits for the end of another runtime, a poll of which calls for it.
+#[test]
+fn j5_a_worker_that_drops_another_runtime_takes_part_in_a_broadcast() {
+    let all = [drop::<Runtime>, |other: Runtime| other.shutdown_timeout(Duration::from_secs(3600))];
+    for (workers, end) in [1, 3].into_iter().flat_map(|workers| all.map(|end| (workers, end))) {
+        let (rt, other) = (runtime(workers), runtime(1));
+        let (handle, there) = (rt.handle().clone(), other.handle().clone());
+        let ((begun, begins), (ended, has_ended)) = (mpsc::channel(), mpsc::channel());
+        other.spawn(async move {
+            begun.send(()).unwrap();
+            while !there.spawn(std::future::pending::<()>()).is_finished() {
+                thread::yield_now();
+            }
+            ended.send(handle.broadcast(|part| part.index()).len()).unwrap();
+        });
+        begins.recv().unwrap();
+        rt.handle().install(|| task::block_in_place(|| end(other)));
+        assert_eq!(has_ended.recv().unwrap(), workers);
     }
 }

@@ -8,10 +8,14 @@ use std::thread;
 
 /// A runtime with this number of workers, on threads named `mine`.
 fn fixed(workers: usize) -> Runtime {
+    fixed_by(Builder::new_multi_thread().worker_threads(workers))
+}
+
+fn fixed_by(builder: &mut Builder) -> Runtime {
     let start = |worker: heist::runtime::WorkerThread| {
         thread::Builder::new().name("mine".into()).spawn(|| worker.run()).map(drop)
     };
-    Builder::new_multi_thread().worker_threads(workers).build_on(start).unwrap()
+    builder.build_on(start).unwrap()
 }
 
 /// Two runtimes with one worker each, that need each other: the worker that waits serves the other.
@@ -144,4 +148,14 @@ fn a_waiter_checks_after_each_job() {
         has_gone_on.load(Ordering::Relaxed)
     });
     assert!(!had_gone_on);
+}
+
+/// A worker that waits in another runtime has its timers there: its own are nobody's meanwhile.
+#[test]
+fn timers_of_a_wait_in_another_runtime() {
+    let mut builder = Builder::new_multi_thread();
+    let rt = fixed_by(builder.worker_threads(1).enable_all());
+    let other = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let soon = || heist::time::sleep(std::time::Duration::from_millis(1));
+    rt.handle().install(|| other.block_on(async { soon().await }));
 }

@@ -2,7 +2,7 @@
 //! fails here hangs.
 
 use crate::support;
-use heist::runtime::{Builder, Handle, Runtime};
+use heist::runtime::{Builder, Handle, Runtime, WorkerThread};
 use heist::task::{JoinHandle, LocalSet};
 use std::cell::Cell;
 use std::future::{Future, pending};
@@ -58,6 +58,15 @@ fn runtimes() -> Vec<Runtime> {
 fn thread_per_core() -> Runtime {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(2).thread_per_core(true).enable_all().build().unwrap()
+}
+
+fn on_threads() -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    let start = |worker: WorkerThread| {
+        thread::spawn(move || worker.run());
+        Ok(())
+    };
+    builder.worker_threads(1).enable_all().build_on(start).unwrap()
 }
 
 /// Where a task is when its runtime is shut down.
@@ -290,10 +299,11 @@ fn t9_for_the_handles_of_tasks_that_are_dropped_later() {
 fn at_the_end_of_a_poll(runtime: Runtime, is_in_poll: bool, act: fn(Handle)) {
     let (begun, begins) = mpsc::channel();
     let (go, goes) = mpsc::channel::<()>();
+    let (ended, is_ended) = mpsc::channel::<()>();
     let handle = runtime.handle().clone();
     let held = on_drop(move || act(handle));
     runtime.spawn(async move {
-        let held = held;
+        let (held, _ended) = (held, ended);
         begun.send(()).unwrap();
         goes.recv().unwrap();
         if !is_in_poll {
@@ -309,6 +319,8 @@ fn at_the_end_of_a_poll(runtime: Runtime, is_in_poll: bool, act: fn(Handle)) {
     }
     go.send(()).unwrap();
     ends.join().unwrap();
+    // The threads that it was built on are not its own.
+    is_ended.recv().unwrap_err();
 }
 
 /// The worker cancels the task at the end of its poll: a timer in the drop must not count as one
@@ -319,6 +331,55 @@ fn t9_for_time_on_the_worker_that_polls() {
         let sleep = || wait(heist::time::sleep(Duration::from_millis(1)));
         let _ = std::panic::catch_unwind(sleep);
     });
+}
+
+/// A wait in the middle of a poll gets an answer, though the task that is polled gets none: it is
+/// dropped. The wait begins when the runtime is down, or before.
+#[test]
+fn t9_for_time_in_a_poll() {
+    let act = |_: Handle| {
+        let sleep = || wait(heist::time::sleep(Duration::from_secs(3600)));
+        assert!(std::panic::catch_unwind(sleep).is_err());
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let listener = heist::net::TcpListener::from_std(listener).unwrap();
+        assert!(wait(listener.accept()).is_err());
+    };
+    for runtime in [|| support::runtime(1), thread_per_core, on_threads] {
+        at_the_end_of_a_poll(runtime(), true, act);
+        let runtime = runtime();
+        let (ended, is_ended) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        runtime.spawn(async move {
+            let _ended = ended;
+            let mut sleep = Box::pin(heist::time::sleep(Duration::from_secs(3600)));
+            let begins = std::future::poll_fn(move |cx| {
+                let polled = sleep.as_mut().poll(cx);
+                begun.send(()).unwrap();
+                polled
+            });
+            wait(begins);
+        });
+        begins.recv().unwrap();
+        drop(runtime);
+        is_ended.recv().unwrap_err();
+    }
+}
+
+/// A new job is no worker's, or it would wait for the one that waits for it: no other comes.
+#[test]
+fn t9_for_a_job_in_a_poll() {
+    for runtime in [|| support::runtime(1), thread_per_core, on_threads] {
+        for is_in_poll in [false, true] {
+            at_the_end_of_a_poll(runtime(), is_in_poll, |handle| {
+                let _ = wait(handle.spawn_job(|| 5));
+                let _ = wait(heist::spawn_job(|| 5));
+                let (sender, receiver) = mpsc::channel();
+                handle.spawn_detached(move || sender.send(5).unwrap());
+                assert_eq!(receiver.recv().unwrap(), 5);
+            });
+        }
+    }
 }
 
 /// A new task is no worker's yet, or it would wait for the one that waits for it.
@@ -486,4 +547,26 @@ fn m1_tasks_that_drops_spawn_leave_no_trace() {
     assert_eq!(metrics.num_alive_tasks(), 1);
     drop(go);
     let _ = wait(stuck);
+}
+
+/// A drop may wait for what the caller does next, or for longer than that may wait.
+#[test]
+fn t9_a_shutdown_in_the_background_waits_for_no_drop() {
+    let background = |runtime: Runtime| runtime.shutdown_background();
+    let timeout = |runtime: Runtime| runtime.shutdown_timeout(Duration::from_millis(1));
+    for place in [Place::Waiting, Place::Queued] {
+        for end in [background, timeout] {
+            for runtime in [support::runtime(1), support::runtime(3), thread_per_core()] {
+                let ((go, goes), (held, is_held)) = (mpsc::channel::<()>(), mpsc::channel::<()>());
+                let waits = on_drop(move || {
+                    assert!(goes.recv().is_err());
+                    drop(held);
+                });
+                place.hold(&runtime, waits);
+                end(runtime);
+                drop(go);
+                assert!(is_held.recv().is_err());
+            }
+        }
+    }
 }

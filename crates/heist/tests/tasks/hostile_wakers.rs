@@ -7,6 +7,8 @@ use std::cell::Cell;
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
+use std::ptr;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
@@ -119,6 +121,33 @@ fn a_local_set_survives_a_waker_that_cannot_be_cloned() {
     assert!(handle.is_finished());
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(set)));
     assert!(dropped.is_ok(), "a set that is polled by nobody can be dropped");
+}
+
+/// L2: nor does the set hold a lock while it clones one: that may wait for a thread that wakes one
+/// of its tasks.
+#[test]
+fn l2_a_local_set_holds_no_lock_while_it_clones_a_waker() {
+    static OF_A_TASK: Mutex<Option<Waker>> = Mutex::new(None);
+    unsafe fn clone(_: *const ()) -> RawWaker {
+        let waker = OF_A_TASK.lock().unwrap().take().unwrap();
+        std::thread::spawn(|| waker.wake()).join().unwrap();
+        RawWaker::new(ptr::null(), Waker::noop().vtable())
+    }
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, |_| (), |_| (), |_| ());
+    let set = LocalSet::new();
+    let polls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&polls);
+    set.spawn_local(poll_fn(move |cx| {
+        counted.set(counted.get() + 1);
+        *OF_A_TASK.lock().unwrap() = Some(cx.waker().clone());
+        Poll::<()>::Pending
+    }));
+    let mut set = pin!(set);
+    assert!(set.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    // SAFETY: (type) its functions do not use the pointer.
+    let waits = unsafe { Waker::from_raw(RawWaker::new(ptr::null(), &VTABLE)) };
+    assert!(set.as_mut().poll(&mut Context::from_waker(&waits)).is_pending());
+    assert_eq!(polls.get(), 2);
 }
 
 /// T6, T7: a runtime that is shut down beside such a waker still drops every future.

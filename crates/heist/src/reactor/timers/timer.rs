@@ -35,12 +35,14 @@ struct TimerState {
 /// | Waiting | yes | stores its waker |
 /// | Fired | no | is ready |
 /// | Closed | no | registers with another runtime, or fails |
+/// | Told | no | the same; its waker was called to have it polled once more |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Resting,
     Waiting,
     Fired,
     Closed,
+    Told,
 }
 
 /// Which entry a wheel adds.
@@ -64,6 +66,8 @@ pub(crate) enum Polled {
     Resting,
     /// The runtime in which it was registered has been shut down.
     Closed,
+    /// The same, and it was polled before because of that; see [`Timer::tell`].
+    Told,
 }
 
 /// The result of reaching an entry.
@@ -108,7 +112,7 @@ impl Timer {
             Phase::Waiting if state.waker.as_ref().is_some_and(|old| old.will_wake(waker)) => {
                 return Polled::Waiting;
             }
-            Phase::Resting | Phase::Waiting | Phase::Closed => drop(state),
+            Phase::Resting | Phase::Waiting | Phase::Closed | Phase::Told => drop(state),
         }
         let mut new = Some(waker.clone());
         let mut state = self.lock();
@@ -116,6 +120,7 @@ impl Timer {
         let polled = match state.phase {
             Phase::Fired if !canary::TIMER_POLL_UNCHECKED.sings() => Polled::Fired,
             Phase::Closed => Polled::Closed,
+            Phase::Told => Polled::Told,
             Phase::Resting => Polled::Resting,
             Phase::Fired | Phase::Waiting => Polled::Waiting,
         };
@@ -163,6 +168,17 @@ impl Timer {
         state.phase = Phase::Resting;
         self.next_generation();
         state.waker.take()
+    }
+
+    /// Marks it as one whose owner is to be polled once more, as the runtime has been shut down.
+    pub(crate) fn tell(&self) {
+        let waker = {
+            let mut state = self.lock();
+            state.phase = Phase::Told;
+            self.next_generation();
+            state.waker.take()
+        };
+        drop(waker);
     }
 
     /// Fires it, called by the owner if the deadline had passed when it was registered. Returns the

@@ -147,13 +147,12 @@ impl LocalScheduler {
     }
 
     fn register(&self, waker: &Waker) {
-        let mut remote = self.remote();
-        if remote.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
+        if self.remote().waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
             return;
         }
-        let old = remote.waker.replace(waker.clone());
-        // Outside of the lock: dropping a waker may drop a task, which may run any code.
-        drop(remote);
+        // Cloned and dropped outside of the lock, because that may run any code.
+        let new = waker.clone();
+        let old = self.remote().waker.replace(new);
         drop(old);
     }
 

@@ -408,12 +408,12 @@ pub(crate) fn waiter_aside() -> Option<Arc<Parker>> {
     unsafe { address_aside().as_ref() }.map(|worker| Arc::clone(worker.waiter()))
 }
 
-/// Has a waker called whenever a direct job comes for the worker of this thread that has stepped
-/// aside, until this is dropped: the thread drives another runtime, and sleeps there.
-pub(super) struct WokenAside(Option<(Scheduler, usize, Option<Waker>)>);
+/// Has a waker of heist's called whenever a direct job comes for the worker of this thread that has
+/// stepped aside, until this is dropped: the thread drives another runtime, and sleeps there.
+pub(crate) struct WokenAside(Option<(Scheduler, usize, Option<Waker>)>);
 
 impl WokenAside {
-    pub(super) fn by(waker: &Waker) -> Self {
+    pub(crate) fn by(waker: &Waker) -> Self {
         // SAFETY: (W10) as in waiter_aside().
         let worker = unsafe { address_aside().as_ref() };
         WokenAside(worker.map(|worker| {
@@ -431,13 +431,14 @@ impl Drop for WokenAside {
     }
 }
 
-/// Runs a direct job of the worker that has stepped aside. Returns whether there was one.
+/// Runs a direct job of the worker that has stepped aside, in the worker's runtime: the thread may
+/// have entered another. Returns whether there was one.
 pub(crate) fn run_direct_job_aside() -> bool {
     // SAFETY: (W10) as in waiter_aside().
-    let job = unsafe { address_aside().as_ref() }.and_then(Worker::next_direct_job);
-    let is_there = job.is_some();
-    job.into_iter().for_each(|job| outside(|| job.run(None, Origin::Here)));
-    is_there
+    let Some(worker) = (unsafe { address_aside().as_ref() }) else { return false };
+    let Some(job) = worker.next_direct_job() else { return false };
+    outside(|| worker.me.scheduler.within(|| job.run(None, Origin::Here)));
+    true
 }
 
 fn address_aside() -> *const Worker {

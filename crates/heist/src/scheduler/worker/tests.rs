@@ -66,7 +66,7 @@ fn config_of(workers: usize, spares: usize, tick_interval: Option<u32>) -> Confi
         tracker: None,
         recorder: None,
         reactors: None,
-        end: |_, late| late.end(),
+        within: |_, act| act(),
         outside_of_tasks: |drop| drop(),
         call_spare: |_, seat| stage().call_spare(seat).then_some(()).ok_or(NoThread::AllBusy),
         start_thread: |_, _| false,

@@ -600,3 +600,22 @@ fn a_run_ends_where_its_thief_has_to_hold_back() {
         local.run_job(job, Origin::Stolen(1));
     });
 }
+
+/// L2: a thread that polls a reactor while the runtime is closed calls no waker of other code, nor
+/// drops the task that calls it: it may be sysmon's, and wakers may wait.
+#[test]
+fn l2_a_waker_of_other_code_is_left_to_others_at_the_close() {
+    struct Counts(Mutex<usize>);
+    impl std::task::Wake for Counts {
+        fn wake(self: Arc<Self>) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    let stage = Stage::new(1, None, 7);
+    let counts = Arc::new(Counts(Mutex::new(0)));
+    let is_first = stage.scheduler.close();
+    stage.scheduler.call_later(counts.clone().into());
+    assert_eq!(*counts.0.lock().unwrap(), 0);
+    stage.scheduler.cancel_all(is_first);
+    assert_eq!(*counts.0.lock().unwrap(), 1);
+}
