@@ -1,7 +1,6 @@
 //! Which tasks are alive (M1).
 
-use super::{current_thread, wait_until};
-use crate::support::runtime;
+use super::{current_thread, runtime, wait_until};
 use heist::runtime::Builder;
 use heist::task::{LocalSet, yield_now};
 use std::future::{Future, pending, poll_fn};
