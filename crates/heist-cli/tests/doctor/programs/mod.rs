@@ -6,7 +6,7 @@ pub mod sick;
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{JoinHandle, yield_now};
 use heist::trace::{Config, Trace};
-use heist_cli::doctor::examine;
+use heist_cli::doctor::{Basis, examine};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -86,19 +86,31 @@ pub async fn all<T>(tasks: Vec<JoinHandle<T>>) {
 }
 
 /// Runs the program and examines it: all that is found has to be right.
-fn judge(program: &Program, is_right: impl Fn(&[&str]) -> bool) {
+fn judge(program: &Program, is_right: impl Fn(&[&str], &Basis) -> bool) {
     let trace = program.trace();
     // To examine a trace is work for a core, which the next program may need.
     let _stage = alone();
     let diagnosis = examine(&trace).expect("a trace of one's own can be read");
     let found: Vec<_> = diagnosis.findings.iter().map(|finding| finding.id).collect();
-    assert!(is_right(&found), "{}: {diagnosis:#?}", program.name);
+    assert!(is_right(&found, &diagnosis.basis), "{}: {diagnosis:#?}", program.name);
 }
 
 /// Examines the program: the finding `id` has to be there, and none but those that may `follow`.
 pub fn expect(program: &Program, id: &str, follow: &[&str]) {
-    judge(program, |found| {
+    judge(program, |found, _| {
         found.contains(&id) && found.iter().all(|f| *f == id || follow.contains(f))
+    });
+}
+
+/// Examines a program in which one worker has the work, and burns this much CPU time in it. The
+/// finding `id` has to be there if that worker had a core for most of the time. With less than a
+/// fifth of a core doctor cannot tell computing from waiting: then it is enough that nothing is
+/// found but `id` and those that may `follow`.
+pub fn expect_if_on_core(program: &Program, burnt: Duration, id: &str, follow: &[&str]) {
+    judge(program, |found, basis| {
+        let had_core = burnt.as_secs_f64() >= 0.5 * basis.seconds;
+        let is_right = found.iter().all(|f| *f == id || follow.contains(f));
+        is_right && (!had_core || found.contains(&id))
     });
 }
 
@@ -121,12 +133,12 @@ pub const fn slow(id: &'static str) -> &'static str {
 /// be made, and no other. If the runtime is not optimised, it is enough that no other is made.
 pub fn expect_if_fast(program: &Program, ids: &[&str]) {
     let may_be_nothing = cfg!(debug_assertions);
-    judge(program, |found| {
+    judge(program, |found, _| {
         found.iter().all(|id| ids.contains(id)) && (may_be_nothing || !found.is_empty())
     });
 }
 
 /// Examines the program: nothing must be found.
 pub fn expect_nothing(program: &Program) {
-    judge(program, |found| found.is_empty());
+    judge(program, |found, _| found.is_empty());
 }

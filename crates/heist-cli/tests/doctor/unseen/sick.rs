@@ -41,14 +41,20 @@ pub const DISPATCHER: Program = Program {
     })
 };
 
+const PARTS: u64 = 600;
+const PART_MICROS: u64 = 300;
+
+/// The CPU time that `READS_IT_ALL` burns in one task.
+pub const READS_IT_ALL_BURNS: Duration = Duration::from_micros(PARTS * PART_MICROS);
+
 /// All in one poll: nobody else has anything to do until it has read its input.
 pub const READS_IT_ALL: Program = Program {
     build: |builder| workers(builder, 3),
     ..Program::new("reads it all", |runtime| {
         let reader = runtime.spawn(async {
             let mut parts = Vec::new();
-            for part in 0..600u64 {
-                burn(300);
+            for part in 0..PARTS {
+                burn(PART_MICROS);
                 parts.push(spawn(async move { hint::black_box(part * part) }));
             }
             all(parts).await;
