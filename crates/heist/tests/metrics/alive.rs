@@ -84,8 +84,8 @@ fn m1_nothing_is_alive_after_the_end() {
     (0..10).for_each(|_| drop(rt.spawn(pending::<()>())));
     assert_eq!(metrics.num_alive_tasks(), 1021);
     rt.shutdown_background();
-    // All but the one that runs end, wherever they were, on a thread that was started for them. What
-    // comes now never begins.
+    // All but the one that runs end, wherever they were, on a thread that was started for that.
+    // What comes now never begins.
     wait_until(|| metrics.num_alive_tasks() == 1);
     drop(handle.spawn(async {}));
     assert_eq!(metrics.num_alive_tasks(), 1);
