@@ -71,15 +71,7 @@ impl Help {
         }
         // From now on steps are timed, for the next task that comes.
         self.looks_left.set(TICK_INTERVAL);
-        let now = Clock::now();
-        let in_poll = match self.is_between.get() {
-            true => Duration::ZERO,
-            false => now.since(self.boundary.get()),
-        };
-        if self.waiting_since.get().is_none() {
-            self.waiting_since.set(Some(now));
-        }
-        if in_poll >= PATIENCE {
+        if self.is_in_long_poll() {
             // (L1) It has been in this poll for so long, or it is not known for how long: then
             // nobody knows when it ends, either.
             self.is_calling.set(true);
@@ -88,6 +80,20 @@ impl Help {
         }
         self.expect(expected, self.per_task.get());
         takes_long(tasks, self.per_task.get())
+    }
+
+    /// A task has come. Whether it comes from a poll that has lasted for long, or for nobody knows how
+    /// long. Notes since when tasks wait. What one harvest brings takes one look at the clock.
+    fn is_in_long_poll(&self) -> bool {
+        let (is_between, is_first) = (self.is_between.get(), self.waiting_since.get().is_none());
+        if is_between && !is_first {
+            return false;
+        }
+        let now = Clock::now();
+        if is_first {
+            self.waiting_since.set(Some(now));
+        }
+        !is_between && now.since(self.boundary.get()) >= PATIENCE
     }
 
     /// Until the worker knows better, it expects even one task to take long.

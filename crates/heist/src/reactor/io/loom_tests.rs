@@ -438,9 +438,10 @@ fn read_one(registration: &Registration<Model>, seat: usize) {
 /// A registration moves from seat 0 to seat 1 while a byte comes; reactor 0 has the event already,
 /// or gets it.
 fn an_event_beside_a_move(is_silent: bool) {
-    // The first wait moves it.
+    // The next wait moves it.
     let registration = registration(Model { is_neglected: true, ..Model::new(1) });
     registration.register_at(0, fd());
+    registration.has_waited_from(1);
     let model = &**registration.places();
     model.kernel.0.lock().unwrap().is_silent = is_silent;
     let sender = thread::spawn(move || {

@@ -178,8 +178,7 @@ impl<P: Places> Registration<P> {
         if new == watched_at {
             return Ok(());
         }
-        let is_neglected = || watched_at.seat().is_some_and(|seat| self.places.is_neglected(seat));
-        if new.times() >= MOVE_AFTER || is_neglected() {
+        if new.times() >= MOVE_AFTER || self.is_better_off(new) {
             self.move_to(here, fd);
         } else {
             // Relaxed: this is a heuristic. If another thread was faster, its value is as good.
@@ -187,6 +186,14 @@ impl<P: Places> Registration<P> {
             let _ = self.watched_at.compare_exchange(watched_at.0, new.0, relaxed, relaxed);
         }
         Ok(())
+    }
+
+    /// Whether its reactor is neglected. Asked after 2, 4, 8 … waits from elsewhere, because the
+    /// answer takes a look at the clock, and most tasks are home again after one.
+    #[inline]
+    fn is_better_off(&self, elsewhere: WatchingSeat) -> bool {
+        let is_asked = elsewhere.times() > 1 && elsewhere.times().is_power_of_two();
+        is_asked && elsewhere.seat().is_some_and(|seat| self.places.is_neglected(seat))
     }
 
     /// Registers the source, with the reactor of this worker if the thread is one.
@@ -277,5 +284,11 @@ impl<P: Places> Registration<P> {
     pub(super) fn register_at(&self, seat: usize, fd: BorrowedFd<'_>) {
         *self.lock() = self.watch(seat, fd).unwrap();
         self.settle(WatchingSeat::at(seat as u64));
+    }
+
+    /// A task has waited from this seat.
+    #[cfg(loom)]
+    pub(super) fn has_waited_from(&self, seat: usize) {
+        self.settle(self.load().waited_from(seat));
     }
 }
