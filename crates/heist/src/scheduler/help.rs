@@ -82,8 +82,8 @@ impl Help {
         takes_long(tasks, self.per_task.get())
     }
 
-    /// A task has come. Whether it comes from a poll that has lasted for long, or for nobody knows how
-    /// long. Notes since when tasks wait. What one harvest brings takes one look at the clock.
+    /// A task has come. Whether it comes from a poll that has lasted for long, or for nobody knows
+    /// how long. Notes since when tasks wait. What one harvest brings takes one look at the clock.
     fn is_in_long_poll(&self) -> bool {
         let (is_between, is_first) = (self.is_between.get(), self.waiting_since.get().is_none());
         if is_between && !is_first {
