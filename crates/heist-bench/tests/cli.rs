@@ -78,7 +78,7 @@ fn list_shows_each_bench_with_its_runtimes() {
         (&["http_hello", "http_hello_p99", "accept_storm", "conn_bytes"], "[heist, tokio, smol]"),
         (&["echo_compute_cpu", "echo_fan_out_csw", "accept_slow_sys"], "[heist, tokio, smol]"),
         (&["spawn_blocking", "spawn_blocking_many"], "[heist, tokio]"),
-        (&["block_in_place", "block_in_place_polls"], "[heist, tokio]"),
+        (&["block_in_place", "block_in_place_polls", "file_read_4k"], "[heist, tokio]"),
         (&["block_on", "one_spawner_csw"], "[heist, tokio, smol, nio]"),
         (&["alone_block_on", "alone_spawn", "alone_oneshot"], "[heist, tokio]"),
         (&["stall_recovery"], "[heist]"),

@@ -1,9 +1,11 @@
-//! The outside world: threads, parking, time, randomness, warnings. All access goes through here.
+//! The outside world: threads, parking, time, files, randomness, warnings. All access goes through
+//! here.
 
 mod activity;
 mod address;
 mod affinity;
 mod backoff;
+mod cached;
 mod clock;
 pub(crate) mod companion;
 pub(crate) mod log;
@@ -20,6 +22,9 @@ pub(crate) use activity::{Activity, Probe};
 pub use address::Address;
 pub(crate) use affinity::{Cores, this_core};
 pub(crate) use backoff::Backoff;
+#[cfg(all(test, not(loom)))]
+pub(crate) use cached::answers;
+pub(crate) use cached::{Cached, is_cacheable, read_cached};
 #[cfg(all(test, not(loom)))]
 pub(crate) use clock::StoppedClock;
 pub(crate) use clock::{Clock, cpu_time};

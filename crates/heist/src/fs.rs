@@ -1,10 +1,14 @@
 //! Files and directories.
 //!
-//! Operating systems offer no way to use files without blocking, so each operation is a closure on
-//! a blocking thread (see [`spawn_blocking`](crate::task::spawn_blocking)). That costs well under a
-//! microsecond beside the system calls. Still, reading or writing a whole file at once ([`read`],
-//! [`write()`]) is faster than in pieces, and small reads and writes of a [`File`] profit from a
+//! Most operations on files may block, so each is a closure on a blocking thread (see
+//! [`spawn_blocking`](crate::task::spawn_blocking)). That costs well under a microsecond beside the
+//! system calls. Still, reading or writing a whole file at once ([`read`], [`write()`]) is faster
+//! than in pieces, and small reads and writes of a [`File`] profit from a
 //! [`BufReader`](crate::io::BufReader) or [`BufWriter`](crate::io::BufWriter).
+//!
+//! A task reads a [`File`] itself, without a closure, if the system has the bytes in its cache; see
+//! [`File`](File#reads-from-the-cache). It opens no files itself, even if their names are cached:
+//! opening and closing run code of the file system, which may wait for the disk.
 //!
 //! # Examples
 //!

@@ -7,6 +7,10 @@ pub mod queues;
 pub mod runtimes;
 pub mod spin;
 
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::bench::Bench;
 
 /// All benches, in the order in which they run.
@@ -15,6 +19,12 @@ pub fn all() -> Vec<Bench> {
     benches.extend(runtimes::benches());
     benches.extend(forkjoin::benches());
     benches
+}
+
+/// The CPU time of all threads of this process; those of the other sides sleep.
+pub fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[cfg(test)]

@@ -239,8 +239,7 @@ impl OpenOptions {
     /// ```
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.0.clone(), path.as_ref().to_owned());
-        let std = run("OpenOptions::open", move || options.open(path)).await?;
-        Ok(File::from_std(std))
+        run("OpenOptions::open", move || options.open(path).map(File::from_own)).await
     }
 }
 

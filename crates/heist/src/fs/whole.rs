@@ -1,4 +1,7 @@
 //! Reading and writing whole files, the fastest way if they fit into memory.
+//!
+//! A file is opened and closed on a blocking thread, so the same closure reads it: one more way to
+//! a thread and back would cost more than reading small files.
 
 use crate::io::background::run;
 use std::io;

@@ -151,6 +151,14 @@ pub(super) fn current() -> Result<Handle, TryCurrentError> {
         .ok_or(TryCurrentError { is_thread_ending: false })
 }
 
+/// Whether the calling thread is in a runtime that has not been shut down.
+pub(crate) fn is_up() -> bool {
+    let is_up = |current: &RefCell<Option<Handle>>| {
+        current.borrow().as_ref().is_some_and(|handle| !handle.scheduler.is_down())
+    };
+    CURRENT.try_with(is_up).unwrap_or(false)
+}
+
 /// The time on the clock of the calling thread's runtime, if it has a clock.
 pub(crate) fn instant() -> Option<Instant> {
     let instant = |current: &RefCell<Option<Handle>>| {

@@ -186,6 +186,17 @@ pub(crate) fn poll_proceed_with(
     Poll::Ready(RestoreOnPending { before: Cell::new(before), _thread: PhantomData })
 }
 
+/// Takes one more unit of the task's budget for an operation that has a result already, and could
+/// go on. Returns `false` if there is none left.
+pub(crate) fn take_another() -> bool {
+    match get() {
+        Budget(units @ 1..=Budget::MOST) => set(Budget(units - 1)),
+        Budget::UNLIMITED => {}
+        _ => return false,
+    }
+    true
+}
+
 /// Counts a poll that is cut short once (M1), even if several of its operations are.
 #[cold]
 fn cut_short(

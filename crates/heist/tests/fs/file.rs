@@ -3,6 +3,7 @@
 //!
 //! Where an operation has to be on its way, the only blocking thread is held.
 
+mod cached;
 mod cancelled;
 mod down;
 mod failed;

@@ -6,7 +6,9 @@ use heist::fs::File;
 use heist::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, SeekFrom};
 use heist::runtime::{Builder, Runtime};
 use heist_testing::{Rng, scaled, seed};
+use std::path::PathBuf;
 use std::task::Poll;
+use tempfile::TempDir;
 
 /// The file as it should be.
 #[derive(Default)]
@@ -48,7 +50,9 @@ struct Run {
     rng: Rng,
     model: Model,
     file: Option<File>,
+    path: PathBuf,
     runtimes: [Runtime; 2],
+    _dir: TempDir,
 }
 
 impl Run {
@@ -56,9 +60,21 @@ impl Run {
         let flavors = [runtime_with_one_blocking_thread(), {
             Builder::new_current_thread().max_blocking_threads(1).build().unwrap()
         }];
-        let std = tempfile::tempfile().unwrap();
-        let file = Some(File::from_std(std));
-        Run { rng: Rng::new(seed), model: Model::default(), file, runtimes: flavors }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "").unwrap();
+        let (rng, model) = (Rng::new(seed), Model::default());
+        let mut run = Run { rng, model, file: None, path, runtimes: flavors, _dir: dir };
+        run.open(0);
+        run
+    }
+
+    /// Opens the file. Tasks may then read it themselves, unlike its other handles.
+    fn open(&mut self, which: usize) {
+        let mut options = File::options();
+        let opening = options.read(true).write(true).open(&self.path);
+        self.file = Some(self.runtimes[which].block_on(opening).unwrap());
+        self.model.position = 0;
     }
 
     fn below(&mut self, bound: u64) -> usize {
@@ -172,8 +188,12 @@ impl Run {
         held.into_iter().for_each(Held::release);
     }
 
-    /// Goes on with another handle on the same file.
+    /// Goes on with another handle on the same file, or with the file opened anew.
     fn exchange(&mut self, which: usize) {
+        if self.below(2) == 0 {
+            self.quiet(which);
+            return self.open(which);
+        }
         let file = self.file.take().unwrap();
         self.file = Some(if self.below(2) == 0 {
             let clone = self.runtimes[which].block_on(file.try_clone()).unwrap();

@@ -5,12 +5,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
 use super::shared::Shared;
 use super::sides::{Chili, Heist, HeistBound, Rayon, RayonBound, Sequential};
 use super::{Pool, driven, expect};
 use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
+use crate::benches::cpu_time;
 use crate::benches::spin::Spin;
 use crate::unit::Unit;
 use heist_testing::stats;
@@ -148,10 +147,4 @@ fn timed(region: impl FnOnce() -> u64) -> (Duration, u64) {
     let start = Instant::now();
     let sum = region();
     (start.elapsed(), sum)
-}
-
-/// The CPU time of all threads of this process; those of the other sides sleep.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -17,6 +17,7 @@ mod blockade;
 mod busy;
 mod channels;
 mod closures;
+mod files;
 mod go;
 mod idle;
 mod in_place;
@@ -59,6 +60,7 @@ pub fn benches() -> Vec<Bench> {
     benches.extend(stall_echo::benches());
     benches.extend([recovery::bench(), wake::bench(), spawner::bench()]);
     benches.extend([memory::bench(), idle::bench()]);
+    benches.push(files::bench());
     benches.extend(timers::benches());
     benches.extend(net::benches());
     benches

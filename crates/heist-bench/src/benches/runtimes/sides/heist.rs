@@ -1,8 +1,10 @@
 use std::io;
 use std::marker::PhantomData;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use heist::fs::File;
 use heist::net::{TcpListener, TcpStream};
 use heist::runtime::{Builder, Handle, Runtime, RuntimeMetrics};
 use heist::task::JoinHandle;
@@ -10,6 +12,7 @@ use heist::time::Sleep;
 
 use super::super::AsyncRuntime;
 use super::super::closures::SpawnsBlocking;
+use super::super::files::ReadsFiles;
 use super::super::in_place::BlocksInPlace;
 use super::super::net::service::Serves;
 use super::super::recovery::LendsSeats;
@@ -152,6 +155,14 @@ impl SpawnsBlocking for Heist {
         T: Send + 'static,
     {
         heist::task::spawn_blocking(closure)
+    }
+}
+
+impl ReadsFiles for Heist {
+    type File = File;
+
+    async fn open(path: PathBuf) -> io::Result<File> {
+        File::open(path).await
     }
 }
 

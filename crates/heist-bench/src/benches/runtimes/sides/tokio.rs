@@ -1,7 +1,9 @@
 use std::io;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use tokio::fs::File;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
@@ -9,6 +11,7 @@ use tokio::time::Sleep;
 
 use super::super::AsyncRuntime;
 use super::super::closures::SpawnsBlocking;
+use super::super::files::ReadsFiles;
 use super::super::in_place::BlocksInPlace;
 use super::super::net::service::Serves;
 use super::super::timers::KeepsTime;
@@ -87,6 +90,14 @@ impl SpawnsBlocking for Tokio {
         T: Send + 'static,
     {
         tokio::task::spawn_blocking(closure)
+    }
+}
+
+impl ReadsFiles for Tokio {
+    type File = File;
+
+    async fn open(path: PathBuf) -> io::Result<File> {
+        File::open(path).await
     }
 }
 
