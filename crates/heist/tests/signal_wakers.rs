@@ -27,6 +27,8 @@ impl Wake for InTurn {
 fn l2_wakers_of_listeners_may_wait_for_each_other() {
     const COUNT: usize = 3;
     let kind = SignalKind::user_defined1();
+    // Kept, because others would take their places in the reverse order, and so be told.
+    let mut kept = Vec::new();
     for is_reversed in [false, true] {
         let rt = runtime(1);
         let _entered = rt.enter();
@@ -47,5 +49,6 @@ fn l2_wakers_of_listeners_may_wait_for_each_other() {
         raise(kind);
         first.send(()).unwrap();
         before.recv().unwrap();
+        kept.append(&mut listeners);
     }
 }

@@ -28,13 +28,14 @@ pub(super) struct Help {
 
 /// What other workers see of it.
 pub(super) struct Expected {
-    /// Time from one task to the next, in nanoseconds. Written by the worker alone.
+    /// Time from one task to the next, in nanoseconds; while the worker does not time its steps,
+    /// that of a task that takes long. Written by the worker alone.
     per_task: AtomicU64,
 }
 
 impl Expected {
     pub(super) fn new() -> Self {
-        Expected { per_task: AtomicU64::new(0) }
+        Expected { per_task: AtomicU64::new(PATIENCE.as_nanos() as u64) }
     }
 
     /// Whether a ring with `tasks` tasks keeps its worker busy for long enough that another worker
@@ -118,21 +119,22 @@ impl Help {
         }
         self.expect(expected, self.per_task.get());
         self.is_calling.set(false);
-        let since = match self.waiting_since.get() {
-            Some(since) if waiting > 0 && is_free => since,
-            _ => {
-                // Nothing waits; or all are awake, and look at all rings before they sleep.
-                self.waiting_since.set(None);
-                self.looks_left.set(self.looks_left.get() - 1);
-                self.is_timed.set(self.looks());
-                return false;
+        if waiting == 0 || !is_free {
+            // Nothing waits; or all are awake, and look at all rings before they sleep.
+            self.waiting_since.set(None);
+            self.looks_left.set(self.looks_left.get() - 1);
+            self.is_timed.set(self.looks());
+            if !self.looks() {
+                // From now on nobody notices that tasks wait.
+                self.call_for_all(expected);
             }
-        };
-        let calls = now.since(since) >= PATIENCE || takes_long(waiting, self.per_task.get());
-        if calls {
-            // Tasks that still wait after the same time need another call.
-            self.waiting_since.set(Some(now));
+            return false;
         }
+        // Some may have come while all were awake, or in a job: nobody counted their time.
+        let since = self.waiting_since.get().unwrap_or(now);
+        let calls = now.since(since) >= PATIENCE || takes_long(waiting, self.per_task.get());
+        // Tasks that still wait after the same time need another call.
+        self.waiting_since.set(Some(if calls { now } else { since }));
         calls
     }
 

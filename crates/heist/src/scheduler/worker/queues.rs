@@ -234,7 +234,7 @@ impl Inner {
         task.map(|task| (task, PollSource::Inject))
     }
 
-    /// Takes up to `most` tasks from the inject queue: the first to run, the others to the ring (W4).
+    /// Takes up to `most` tasks from the inject queue: the first to run, the rest to the ring (W4).
     fn pop_injected(&mut self, me: &Me, help: &Help, most: usize) -> Option<Runnable> {
         let inject = &me.scheduler.inject;
         if inject.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::env::StoppedClock;
-use crate::tuning::PATIENCE;
+use crate::tuning::{PATIENCE, TICK_INTERVAL};
 
 thread_local! {
     static CLOCK: RefCell<Option<StoppedClock>> = const { RefCell::new(None) };
@@ -37,7 +37,7 @@ fn spawn_tasks(count: usize, time: Duration) {
 }
 
 fn is_any_woken(stage: &Stage) -> bool {
-    (0..2).any(|index| stage.is_woken(index))
+    (0..stage.players.len()).any(|index| stage.is_woken(index))
 }
 
 const SHORT: Duration = Duration::from_micros(1);
@@ -179,4 +179,40 @@ fn i2_a_lone_task_wakes_one_worker() {
     stage.step(thief);
     assert_eq!(stage.ring_len(worker), 0, "it has taken the task from the ring");
     stage.run();
+}
+
+/// L1: tasks that a job has made are in the ring, and nobody has called for them before. Their
+/// worker comes to know how long they take when it runs them, whether it times its steps, has never
+/// done so, or has ceased.
+#[test]
+fn l1_tasks_of_a_job_that_wait_for_too_long_wake_another_worker() {
+    for steps_before in [None, Some(0), Some(TICK_INTERVAL)] {
+        CLOCK.take();
+        CLOCK.set(Some(StoppedClock::stop()));
+        let stage = Stage::new(3, Some(u32::MAX), 7);
+        stage.run();
+        let woken = || (0..3).find(|index| stage.is_woken(*index)).expect("one is called");
+        let in_task = |f: fn()| {
+            let worker = in_task(&stage, f);
+            stage.run();
+            worker
+        };
+        let timed = steps_before.map(|steps| {
+            let worker = in_task(|| spawn_tasks(2, SHORT));
+            (0..steps).for_each(|_| assert_eq!(in_task(|| ()), worker));
+            worker
+        });
+        let handle = crate::runtime::Handle::of_worker(&stage.players[0].worker);
+        handle.spawn_detached(|| spawn_tasks(20, PATIENCE));
+        let worker = woken();
+        assert!(timed.is_none_or(|timed| timed == worker));
+        // The job, and the first of its tasks.
+        (0..2).for_each(|_| assert_eq!(stage.step(worker), Step::Ran));
+        // Another was woken for them. It takes half of the others, and is in a poll then.
+        assert_eq!(stage.step(woken()), Step::Ran);
+        (0..3).for_each(|_| assert_eq!(stage.step(worker), Step::Ran));
+        assert!(stage.ring_len(worker) > 0);
+        assert!(is_any_woken(&stage), "the third sleeps");
+        stage.run();
+    }
 }
