@@ -134,8 +134,8 @@ impl Sleep {
     /// Moves the end of the sleep to `deadline`, even if the sleep has ended. A task that waits
     /// continues to wait.
     ///
-    /// Moving to a later instant leaves the timer where it is. Moving to an earlier one costs as much
-    /// as a new sleep.
+    /// Moving to a later instant leaves the timer where it is. Moving to an earlier one costs as
+    /// much as a new sleep.
     ///
     /// # Examples
     ///
@@ -234,8 +234,8 @@ fn is_dropped_soon() -> bool {
     is_on_worker && !task::is_cancelling()
 }
 
-/// Registers a timer with the reactor of the calling worker; elsewhere with a reactor of the runtime
-/// in which the `Sleep` was made, or of the current one.
+/// Registers a timer with the reactor of the calling worker; elsewhere with a reactor of the
+/// runtime in which the `Sleep` was made, or of the current one.
 fn register(
     timer: Pin<&mut Timer>,
     waker: Waker,

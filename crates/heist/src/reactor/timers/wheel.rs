@@ -21,8 +21,8 @@ const TOP: usize = LEVELS - 1;
 /// is never in the current slot.
 const REACH: u64 = (1 << (SLOT_BITS * LEVELS as u32)) - (1 << (SLOT_BITS * TOP as u32));
 
-/// Each of its timers waits, and is in one of its lists. Whoever has the wheel may access them
-/// (T11).
+/// Each of its timers waits, and is in one of its lists. A thread that has the wheel may access
+/// them (T11).
 pub(super) struct Wheel {
     /// All timers up to this millisecond have been taken out of their slots. The current slot is
     /// empty in every level: its timers are in the level below, or in `work`.
