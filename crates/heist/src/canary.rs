@@ -168,12 +168,10 @@ pub(crate) const SEAT_RETURN_UNCHECKED: Canary = Canary::new("seat return unchec
 pub(crate) const SEAT_LENDER_GOES_ON: Canary = Canary::new("seat lender goes on");
 /// A spare that has lent its seat ends, and the borrower is not told.
 pub(crate) const SEAT_LENDER_GONE: Canary = Canary::new("seat lender gone");
-/// A poll that finds a timer waiting does not check again before it stores its waker.
-pub(crate) const TIMER_POLL_UNCHECKED: Canary = Canary::new("timer poll unchecked");
-/// An entry that is not valid any more fires its timer.
-pub(crate) const TIMER_VISIT_DEAD: Canary = Canary::new("timer visit dead");
-/// A poll that finds a timer's runtime shut down does not store its waker for the next one.
-pub(crate) const TIMER_CLOSED_FORGETS: Canary = Canary::new("timer closed forgets");
+/// An owner does not check again whether its timer waits when it has the lock of the wheel.
+pub(crate) const TIMER_OWNER_UNCHECKED: Canary = Canary::new("timer owner unchecked");
+/// A timer has ended before the wheel has let go of it.
+pub(crate) const TIMER_END_RELAXED: Canary = Canary::new("timer end relaxed");
 /// A timer is added to a wheel that is closed or being closed.
 pub(crate) const TIMERS_CLOSE_UNSEEN: Canary = Canary::new("timers close unseen");
 /// A thread that goes to sleep releases the timers' lock before it announces until when it sleeps.

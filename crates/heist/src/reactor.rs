@@ -31,12 +31,13 @@ use std::fmt;
 use std::io as std_io;
 use std::marker::PhantomData;
 use std::ops::Index;
+use std::pin::Pin;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
-use timers::{Clock, EntryOf, Registered, Time, Timer, Timers};
+use timers::{Clock, Registered, Time, Timer, Timers};
 
 /// The reactors of a runtime, one per seat.
 pub(crate) struct Reactors {
@@ -63,7 +64,7 @@ pub(crate) struct Config {
 pub(crate) struct Reactor {
     poller: Poller,
     sources: Sources,
-    timers: Timers,
+    timers: Arc<Timers>,
     clock: Arc<Clock>,
     /// When it was polled last.
     turned_at: AtomicU64,
@@ -168,38 +169,22 @@ impl Reactors {
         self.here().unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed) % self.len())
     }
 
-    /// Registers a timer for `deadline` with the reactor of this seat.
+    /// Registers a timer that calls `waker` at `deadline` with the reactor of this seat.
     pub(crate) fn register(
         &self,
         seat: usize,
-        timer: &Arc<Timer>,
-        deadline: Time,
-        entry: EntryOf,
-    ) -> Registered {
-        let registered = self[seat].timers.register(timer, deadline, entry);
-        self.registered(seat, registered);
-        registered
-    }
-
-    /// Creates a timer for `deadline`, and registers it with the reactor of this seat.
-    pub(crate) fn register_new(
-        &self,
-        seat: usize,
+        timer: Pin<&mut Timer>,
         waker: Waker,
         deadline: Time,
-    ) -> (Arc<Timer>, Registered) {
-        let (timer, registered) = self[seat].timers.register_new(waker, deadline);
-        self.registered(seat, registered);
-        (timer, registered)
-    }
-
-    fn registered(&self, seat: usize, registered: Registered) {
+    ) -> Registered {
+        let registered = self[seat].timers.register(timer, waker, deadline);
         if let Registered::Waiting { interrupt } = registered {
             if interrupt {
                 self[seat].interrupt();
             }
             self.added_timer(seat);
         }
+        registered
     }
 
     /// Closes all reactors at shutdown: new tasks are refused. Returns the wakers of all that wait,
@@ -235,7 +220,7 @@ impl Reactor {
         Ok(Reactor {
             poller: Poller::new()?,
             sources: Sources::new(),
-            timers: Timers::new(clock.now()),
+            timers: Arc::new(Timers::new(clock.now())),
             clock,
             turned_at: AtomicU64::new(0),
             vacancy: Vacancy::new(),

@@ -45,12 +45,6 @@ pub(crate) const PREFETCH_AHEAD: usize = 4;
 /// of four.
 pub(crate) const MOVE_AFTER: u8 = 128;
 
-/// Number of timers that are checked for dead entries in one batch. Timers are rarely in the cache,
-/// and checks in a batch overlap their cache misses. Benchmark: `sleep_churn`, in which the checks
-/// take 27 % of the time three at a time and 9 % in batches; the number itself does not matter
-/// within a factor of four.
-pub(crate) const TIMER_BATCH: usize = if cfg!(test) { 6 } else { 24 };
-
 /// Shortest time between two dumps for stalls, or for panics. Does not matter within a factor of
 /// four.
 pub(crate) const DUMP_INTERVAL: Duration = Duration::from_secs(1);

@@ -2,18 +2,18 @@
 //! `timers/README.md` specifies how it works, and why no operation takes linear time.
 
 mod clock;
-mod slot;
+mod list;
 mod time;
 mod timer;
 mod wheel;
 
 pub(crate) use clock::Clock;
 pub(crate) use time::Time;
-pub(crate) use timer::{EntryOf, Polled, Timer};
+pub(crate) use timer::{Polled, Timer};
 
 use crate::canary;
-use crate::tuning::SHORT_WORK;
 use heist_sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 use time::Millis;
@@ -35,16 +35,16 @@ pub(crate) struct Timers {
 }
 
 /// The result of registering a timer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 #[must_use]
 pub(crate) enum Registered {
     /// It will fire. If `interrupt`, a thread sleeps in this reactor beyond the deadline and must
     /// be woken.
     Waiting { interrupt: bool },
-    /// Its deadline has passed: it is not registered.
-    Elapsed,
+    /// Its deadline has passed: it is not registered. The waker is that of the caller.
+    Elapsed(Waker),
     /// The runtime is being shut down: it is not registered.
-    Closed,
+    Closed(Waker),
 }
 
 impl Timers {
@@ -56,40 +56,24 @@ impl Timers {
         }
     }
 
-    /// Registers `timer` for `deadline`. An earlier registration is void.
+    /// Registers `timer`, which does not wait, to call `waker` at `deadline`.
     pub(crate) fn register(
-        &self,
-        timer: &Arc<Timer>,
+        self: &Arc<Self>,
+        timer: Pin<&mut Timer>,
+        waker: Waker,
         deadline: Time,
-        entry: EntryOf,
     ) -> Registered {
-        self.enter(&mut self.lock(), timer, deadline, entry)
-    }
-
-    /// Creates and registers a timer that calls `waker` at `deadline`.
-    pub(crate) fn register_new(&self, waker: Waker, deadline: Time) -> (Arc<Timer>, Registered) {
+        let node = timer.move_to(self);
         let mut wheel = self.lock();
-        let timer = Timer::entered(waker, deadline);
-        let timer = match wheel.as_mut().and_then(Wheel::take_free) {
-            Some(mut free) => {
-                *Arc::get_mut(&mut free).expect("a free timer has one owner") = timer;
-                free
-            }
-            None => Arc::new(timer),
-        };
-        let registered = self.enter(&mut wheel, &timer, deadline, EntryOf::New);
-        (timer, registered)
-    }
-
-    fn enter(
-        &self,
-        wheel: &mut Option<Wheel>,
-        timer: &Arc<Timer>,
-        deadline: Time,
-        entry: EntryOf,
-    ) -> Registered {
-        let Some(open) = wheel else { return Registered::Closed };
-        let Some(due) = open.register(timer, deadline, entry) else { return Registered::Elapsed };
+        let Some(open) = &mut *wheel else { return Registered::Closed(waker) };
+        let Some(due) = open.due(deadline) else { return Registered::Elapsed(waker) };
+        // SAFETY: (T11) it does not wait, so it is in no list. It is pinned, and leaves the wheel
+        // when it is dropped.
+        unsafe { open.insert(node, due) };
+        // SAFETY: (T11) its owner lends it.
+        let entered = unsafe { node.as_ref() };
+        // SAFETY: (T11) it does not wait yet, this is a call by its owner, and the wheel is locked.
+        unsafe { entered.begin(deadline, waker) };
         let due = due.time().as_nanos();
         if due < self.next.load(Ordering::Relaxed) {
             self.next.store(due, Ordering::Relaxed);
@@ -122,7 +106,6 @@ impl Timers {
     pub(crate) fn begin_sleep(&self) -> Option<Time> {
         let mut wheel = self.lock();
         if let Some(open) = &mut *wheel {
-            open.trim(SHORT_WORK);
             self.publish(open);
         }
         let next = self.next();
@@ -143,19 +126,16 @@ impl Timers {
     /// wakers of all waiting tasks.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
         let mut wheel = self.lock();
-        let open = if canary::TIMERS_CLOSE_UNSEEN.sings() {
-            wheel.replace(Wheel::new(Millis(0)))
-        } else {
-            wheel.take()
-        };
-        self.next.store(Time::NEVER.as_nanos(), Ordering::Relaxed);
-        drop(wheel);
-        if let Some(open) = open {
+        if let Some(open) = &mut *wheel {
             open.close(wakers);
         }
+        if !canary::TIMERS_CLOSE_UNSEEN.sings() {
+            *wheel = None;
+        }
+        self.next.store(Time::NEVER.as_nanos(), Ordering::Relaxed);
     }
 
-    fn publish(&self, wheel: &Wheel) {
+    fn publish(&self, wheel: &mut Wheel) {
         let next = wheel.next().map_or(Time::NEVER, |due| due.time());
         self.next.store(next.as_nanos(), Ordering::Relaxed);
     }

@@ -2,7 +2,7 @@
 
 use super::{Duration, Instant, after};
 use crate::reactor::Reactors;
-use crate::reactor::timers::{EntryOf, Polled, Registered, Time, Timer};
+use crate::reactor::timers::{Polled, Registered, Time, Timer};
 use crate::runtime::Handle;
 use crate::scheduler;
 use crate::task::{self, coop};
@@ -11,7 +11,6 @@ use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 /// Waits for `duration`, and up to one millisecond longer.
@@ -102,18 +101,11 @@ pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct Sleep {
         deadline: Instant,
-        // None until the first poll, because most timeouts end before it.
-        timer: Option<Arc<Timer>>,
+        // Not registered until the first poll, because most timeouts end before it.
+        #[pin]
+        timer: Timer,
         // None if it was made on a worker; then the runtime that polls it is used.
         handle: Option<Handle>,
-    }
-
-    impl PinnedDrop for Sleep {
-        fn drop(this: Pin<&mut Self>) {
-            if let Some(timer) = this.project().timer {
-                timer.cancel();
-            }
-        }
     }
 }
 
@@ -125,7 +117,7 @@ impl Sleep {
             Some(true) => None,
             _ => Some(current(api)),
         };
-        Sleep { deadline, timer: None, handle }
+        Sleep { deadline, timer: Timer::new(), handle }
     }
 
     /// Returns the instant at which the sleep ends.
@@ -136,14 +128,14 @@ impl Sleep {
     /// Returns whether the sleep has ended, and was not reset since. It is `false` before the first
     /// poll.
     pub fn is_elapsed(&self) -> bool {
-        self.timer.as_ref().is_some_and(|timer| timer.has_fired())
+        self.timer.has_fired()
     }
 
     /// Moves the end of the sleep to `deadline`, even if the sleep has ended. A task that waits
     /// continues to wait.
     ///
-    /// Moving to a later instant costs one store. Moving to an earlier one costs as much as a new
-    /// sleep.
+    /// Moving to a later instant leaves the timer where it is. Moving to an earlier one costs as
+    /// much as a new sleep.
     ///
     /// # Examples
     ///
@@ -159,18 +151,18 @@ impl Sleep {
     /// # }
     /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
-        let me = self.project();
+        let mut me = self.project();
         *me.deadline = deadline;
-        let Some(timer) = me.timer else { return };
         let time = Time::of(deadline.into_std());
-        if !timer.reset(time) {
-            return;
-        }
-        match register(timer, time, me.handle.as_ref()) {
+        let Some(waker) = me.timer.as_mut().reset(time) else { return };
+        match register(me.timer.as_mut(), waker, time, me.handle.as_ref()) {
             Registered::Waiting { .. } => {}
-            Registered::Elapsed => timer.fire().into_iter().for_each(|waker| waker.wake()),
+            Registered::Elapsed(waker) => {
+                me.timer.fire();
+                waker.wake();
+            }
             // The next poll reports it.
-            Registered::Closed => timer.rest().into_iter().for_each(|waker| waker.wake()),
+            Registered::Closed(waker) => waker.wake(),
         }
     }
 
@@ -178,9 +170,7 @@ impl Sleep {
     pub(super) fn reset_unpolled(self: Pin<&mut Self>, deadline: Instant) {
         let me = self.project();
         *me.deadline = deadline;
-        if let Some(timer) = me.timer {
-            timer.cancel();
-        }
+        me.timer.cancel();
     }
 
     /// Polls, and takes a unit of budget for `resource` if the sleep has ended (W9).
@@ -197,48 +187,40 @@ impl Sleep {
 
     /// Polls without taking budget.
     fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let me = self.project();
-        let (deadline, handle) = (Time::of(me.deadline.into_std()), me.handle.as_ref());
-        let Some(timer) = me.timer else {
-            let waker = cx.waker().clone();
-            let (timer, registered) =
-                at_reactor(handle, |reactors, seat| reactors.register_new(seat, waker, deadline));
-            // Before the timer is stored: if this panics, the next poll finds no timer.
-            let polled = begun(&timer, registered, cx.waker(), false);
-            *me.timer = Some(timer);
-            return polled;
-        };
-        let was_told = match timer.poll(cx.waker()) {
+        let mut me = self.project();
+        let was_told = match me.timer.as_mut().poll(cx.waker()) {
             Polled::Fired => return Poll::Ready(()),
             Polled::Waiting => return Poll::Pending,
             Polled::Resting | Polled::Closed => false,
             Polled::Told => true,
         };
-        begun(timer, register(timer, deadline, handle), cx.waker(), was_told)
+        let (deadline, handle) = (Time::of(me.deadline.into_std()), me.handle.as_ref());
+        let registered = register(me.timer.as_mut(), cx.waker().clone(), deadline, handle);
+        begun(me.timer, registered, was_told)
     }
 }
 
 /// The result of a poll that has registered its timer.
-fn begun(timer: &Timer, registered: Registered, waker: &Waker, was_told: bool) -> Poll<()> {
+fn begun(timer: Pin<&mut Timer>, registered: Registered, was_told: bool) -> Poll<()> {
     match registered {
         Registered::Waiting { .. } => Poll::Pending,
-        Registered::Elapsed => {
-            drop(timer.fire());
+        Registered::Elapsed(_) => {
+            timer.fire();
             Poll::Ready(())
         }
         // Closed are the reactors of this worker, or at_reactor() would have used others.
-        Registered::Closed if is_dropped_soon() && task::is_prompt(waker) => {
+        Registered::Closed(waker) if is_dropped_soon() && task::is_prompt(&waker) => {
             timer.cancel();
             Poll::Pending
         }
         // Of other code. That may be the task's, which is dropped, or wait in the middle of the
         // poll: then it polls once more, and gets an answer (T9).
-        Registered::Closed if is_dropped_soon() && !was_told => {
+        Registered::Closed(waker) if is_dropped_soon() && !was_told => {
             timer.tell();
-            scheduler::call_when_closed(waker.clone());
+            scheduler::call_when_closed(waker);
             Poll::Pending
         }
-        Registered::Closed => panic!(
+        Registered::Closed(_) => panic!(
             "time::Sleep: the runtime that it waits in has been shut down; keep the Runtime until \
              its tasks have ended"
         ),
@@ -252,13 +234,17 @@ fn is_dropped_soon() -> bool {
     is_on_worker && !task::is_cancelling()
 }
 
-/// Registers a timer that was registered before.
-fn register(timer: &Arc<Timer>, deadline: Time, handle: Option<&Handle>) -> Registered {
-    at_reactor(handle, |reactors, seat| reactors.register(seat, timer, deadline, EntryOf::Known))
+/// Registers a timer with the reactor of the calling worker; elsewhere with a reactor of the
+/// runtime in which the `Sleep` was made, or of the current one.
+fn register(
+    timer: Pin<&mut Timer>,
+    waker: Waker,
+    deadline: Time,
+    handle: Option<&Handle>,
+) -> Registered {
+    at_reactor(handle, |reactors, seat| reactors.register(seat, timer, waker, deadline))
 }
 
-/// Calls `register` with the reactor of the calling worker; elsewhere with a reactor of the runtime
-/// in which the `Sleep` was made, or of the current one.
 fn at_reactor<R>(handle: Option<&Handle>, register: impl FnOnce(&Reactors, usize) -> R) -> R {
     let mut register = Some(register);
     let mut once = |reactors: &Reactors, seat| {

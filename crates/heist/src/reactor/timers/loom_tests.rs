@@ -1,5 +1,5 @@
 //! Timers in every interleaving that loom can find: owners beside wheels, and registrations beside
-//! sleeps (I1).
+//! sleeps (I1, T11).
 
 use super::*;
 use crate::canary;
@@ -13,7 +13,10 @@ struct WakeCounter(AtomicUsize);
 
 impl WakeCounter {
     fn new() -> Arc<WakeCounter> {
-        Arc::new(WakeCounter(AtomicUsize::new(0)))
+        let counter = Arc::new(WakeCounter(AtomicUsize::new(0)));
+        // A mistake may drop a waker twice, and must be found.
+        std::mem::forget(counter.clone());
+        counter
     }
 
     fn wakes(&self) -> usize {
@@ -31,43 +34,70 @@ fn millis(millis: u64) -> Time {
     Time::ORIGIN.plus(Duration::from_millis(millis))
 }
 
+fn wait_in(timers: &Arc<Timers>, timer: Pin<&mut Timer>, waker: Waker, at: u64) {
+    let registered = timers.register(timer, waker, millis(at));
+    assert!(matches!(registered, Registered::Waiting { interrupt: false }), "{registered:?}");
+}
+
+fn advance(timers: &Timers, to: u64) {
+    let mut wakers = Vec::new();
+    timers.advance(millis(to), 8, &mut wakers);
+    wakers.into_iter().for_each(Waker::wake);
+}
+
+fn close(timers: &Timers) {
+    let mut wakers = Vec::new();
+    timers.close(&mut wakers);
+    wakers.into_iter().for_each(Waker::wake);
+}
+
 /// A timer and the wheel that it waits in, until 10 ms.
 struct Scene {
-    timers: Timers,
-    timer: Arc<Timer>,
+    timers: Arc<Timers>,
+    timer: Pin<Box<Timer>>,
     counter: Arc<WakeCounter>,
 }
 
 impl Scene {
-    fn new() -> Arc<Scene> {
-        let counter = WakeCounter::new();
-        let timer = Arc::new(Timer::new(counter.clone().into()));
-        let scene = Scene { timers: Timers::new(Time::ORIGIN), timer, counter };
-        scene.register(10);
-        Arc::new(scene)
+    fn new() -> Scene {
+        let (timers, counter) = (Arc::new(Timers::new(Time::ORIGIN)), WakeCounter::new());
+        let mut timer = Box::pin(Timer::new());
+        wait_in(&timers, timer.as_mut(), counter.clone().into(), 10);
+        Scene { timers, timer, counter }
     }
 
-    fn register(&self, at: u64) {
-        let waits = Registered::Waiting { interrupt: false };
-        assert_eq!(self.timers.register(&self.timer, millis(at), EntryOf::Known), waits);
+    /// What `Sleep::reset` does.
+    fn reset(&mut self, to: u64) {
+        let Some(waker) = self.timer.as_mut().reset(millis(to)) else { return };
+        match self.timers.register(self.timer.as_mut(), waker, millis(to)) {
+            Registered::Waiting { .. } => {}
+            Registered::Elapsed(waker) => {
+                self.timer.as_mut().fire();
+                waker.wake();
+            }
+            Registered::Closed(waker) => waker.wake(),
+        }
     }
 
-    fn advance(&self, to: u64) {
-        let mut wakers = Vec::new();
-        self.timers.advance(millis(to), 8, &mut wakers);
-        wakers.into_iter().for_each(Waker::wake);
+    /// The first poll after a reset, as `Sleep` does it.
+    fn poll_to(&mut self, to: u64) {
+        match self.timer.as_mut().poll(Waker::noop()) {
+            Polled::Resting => {
+                wait_in(&self.timers, self.timer.as_mut(), Waker::noop().clone(), to)
+            }
+            Polled::Waiting => {}
+            polled => panic!("early: {polled:?}"),
+        }
     }
 }
 
-/// Runs `owner` beside a wheel that goes on to `now`.
-fn beside_wheel(now: u64, owner: impl FnOnce(&Scene)) -> Arc<Scene> {
-    let scene = Scene::new();
-    let wheel = {
-        let scene = scene.clone();
-        thread::spawn(move || scene.advance(now))
-    };
-    owner(&scene);
-    wheel.join().unwrap();
+/// Runs `owner` beside `other`, which has the wheel.
+fn beside(other: impl FnOnce(&Timers) + Send + 'static, owner: impl FnOnce(&mut Scene)) -> Scene {
+    let mut scene = Scene::new();
+    let timers = scene.timers.clone();
+    let other = thread::spawn(move || other(&timers));
+    owner(&mut scene);
+    other.join().unwrap();
     scene
 }
 
@@ -76,7 +106,7 @@ fn poll_beside_fire() {
     let counter = WakeCounter::new();
     let waker = Waker::from(counter.clone());
     let mut polled = Polled::Fired;
-    beside_wheel(10, |scene| polled = scene.timer.poll(&waker));
+    beside(|timers| advance(timers, 10), |scene| polled = scene.timer.as_mut().poll(&waker));
     match polled {
         Polled::Fired => {}
         Polled::Waiting => assert_eq!(counter.wakes(), 1, "the waiter is woken"),
@@ -91,21 +121,59 @@ fn loom_i1_a_poll_beside_the_wheel() {
 
 #[test]
 #[should_panic(expected = "the waiter is woken")]
-fn loom_canary_poll_unchecked() {
-    canary::TIMER_POLL_UNCHECKED.model(poll_beside_fire);
+fn loom_canary_owner_unchecked() {
+    canary::TIMER_OWNER_UNCHECKED.model(poll_beside_fire);
+}
+
+/// A task that polls again with the waker that is there needs no lock.
+#[test]
+fn loom_i1_a_poll_with_the_same_waker_beside_the_wheel() {
+    loom::model(|| {
+        let mut polled = Polled::Resting;
+        let scene = beside(
+            |timers| advance(timers, 10),
+            |scene| polled = scene.timer.as_mut().poll(&scene.counter.clone().into()),
+        );
+        assert!(matches!(polled, Polled::Waiting | Polled::Fired));
+        assert_eq!(scene.counter.wakes(), 1, "the waiter is woken, once");
+    });
+}
+
+/// A timer that has fired is its owner's, who may register it in another runtime, or free it.
+fn reuse_beside_fire() {
+    let elsewhere = Arc::new(Timers::new(Time::ORIGIN));
+    let mut scene = beside(
+        |timers| advance(timers, 10),
+        |scene| {
+            if scene.timer.has_fired() {
+                assert!(scene.timer.as_mut().reset(millis(20)).is_none());
+                wait_in(&elsewhere, scene.timer.as_mut(), Waker::noop().clone(), 20);
+            }
+        },
+    );
+    scene.timer.as_mut().cancel();
+}
+
+#[test]
+fn loom_t11_a_timer_that_has_fired_is_used_again() {
+    loom::model(reuse_beside_fire);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_canary_end_relaxed() {
+    canary::TIMER_END_RELAXED.model(reuse_beside_fire);
 }
 
 /// A timer that is moved away is not early, and not lost.
 #[test]
 fn loom_i1_a_reset_to_later_beside_the_wheel() {
     loom::model(|| {
-        let scene = beside_wheel(20, |scene| assert!(!scene.timer.reset(millis(30))));
-        if scene.timer.poll(Waker::noop()) == Polled::Resting {
-            scene.register(30);
-        }
-        scene.advance(29);
+        let mut scene = beside(|timers| advance(timers, 20), |scene| scene.reset(30));
+        scene.poll_to(30);
+        advance(&scene.timers, 29);
         assert!(!scene.timer.has_fired(), "early");
-        scene.advance(30);
+        advance(&scene.timers, 30);
         assert!(scene.timer.has_fired(), "lost");
     });
 }
@@ -114,60 +182,64 @@ fn loom_i1_a_reset_to_later_beside_the_wheel() {
 #[test]
 fn loom_i1_a_reset_to_earlier_beside_the_wheel() {
     loom::model(|| {
-        let scene = beside_wheel(20, |scene| {
-            if scene.timer.reset(millis(5)) {
-                let registered = scene.timers.register(&scene.timer, millis(5), EntryOf::Known);
-                if registered == Registered::Elapsed {
-                    scene.timer.fire().into_iter().for_each(Waker::wake);
-                }
-            }
-        });
+        let mut scene = beside(|timers| advance(timers, 20), |scene| scene.reset(5));
         // Unless it fired before it was reset.
-        let rests = scene.timer.poll(Waker::noop()) == Polled::Resting;
-        scene.advance(20);
+        let rests = scene.timer.as_mut().poll(Waker::noop()) == Polled::Resting;
+        advance(&scene.timers, 20);
         assert!(scene.timer.has_fired() || rests, "lost");
         assert_eq!(scene.counter.wakes(), 1, "the waiter is woken, once");
     });
 }
 
 /// A timer that is cancelled, and then used again for a later time.
-fn cancel_beside_fire() {
-    let scene = beside_wheel(20, |scene| {
-        scene.timer.cancel();
-        match scene.timer.poll(Waker::noop()) {
-            Polled::Resting => scene.register(30),
-            polled => panic!("early: {polled:?}"),
-        }
-    });
-    scene.advance(29);
-    assert!(!scene.timer.has_fired(), "early");
-    assert!(scene.counter.wakes() <= 1);
-    scene.advance(30);
-    assert!(scene.timer.has_fired(), "lost");
-}
-
 #[test]
 fn loom_i1_a_cancel_beside_the_wheel() {
-    loom::model(cancel_beside_fire);
+    loom::model(|| {
+        let scene = beside(
+            |timers| advance(timers, 20),
+            |scene| {
+                scene.timer.as_mut().cancel();
+                scene.poll_to(30);
+            },
+        );
+        advance(&scene.timers, 29);
+        assert!(!scene.timer.has_fired(), "early");
+        assert!(scene.counter.wakes() <= 1);
+        advance(&scene.timers, 30);
+        assert!(scene.timer.has_fired(), "lost");
+    });
 }
 
+/// A timer that is freed is not in the wheel, and one that stays there is.
 #[test]
-#[should_panic(expected = "early")]
-fn loom_canary_visit_dead() {
-    canary::TIMER_VISIT_DEAD.model(cancel_beside_fire);
+fn loom_t11_a_drop_beside_the_wheel() {
+    loom::model(|| {
+        let counter = WakeCounter::new();
+        let mut other = Box::pin(Timer::new());
+        let scene = beside(
+            |timers| advance(timers, 10),
+            |scene| {
+                wait_in(&scene.timers, other.as_mut(), counter.clone().into(), 30);
+                scene.timer = Box::pin(Timer::new());
+            },
+        );
+        assert!(scene.counter.wakes() <= 1);
+        advance(&scene.timers, 30);
+        assert_eq!(counter.wakes(), 1, "lost");
+    });
 }
 
 /// No worker sleeps past a timer without being interrupted.
 fn register_beside_sleeper() {
     let scene = Scene::new();
     let sleeper = {
-        let scene = scene.clone();
-        thread::spawn(move || scene.timers.begin_sleep().unwrap())
+        let timers = scene.timers.clone();
+        thread::spawn(move || timers.begin_sleep().unwrap())
     };
-    let other = Arc::new(Timer::new(Waker::noop().clone()));
-    let registered = scene.timers.register(&other, millis(5), EntryOf::Known);
+    let mut other = Box::pin(Timer::new());
+    let registered = scene.timers.register(other.as_mut(), Waker::noop().clone(), millis(5));
     let until = sleeper.join().unwrap();
-    let is_interrupted = registered == Registered::Waiting { interrupt: true };
+    let is_interrupted = matches!(registered, Registered::Waiting { interrupt: true });
     assert!(is_interrupted || until <= millis(5), "sleeps past a timer");
 }
 
@@ -184,24 +256,19 @@ fn loom_canary_sleep_unlocked() {
 
 /// A timer that comes while the runtime goes down is refused, or its owner told.
 fn register_beside_close() {
-    let scene = Scene::new();
-    let closer = {
-        let scene = scene.clone();
-        thread::spawn(move || {
-            let mut wakers = Vec::new();
-            scene.timers.close(&mut wakers);
-            wakers.into_iter().for_each(Waker::wake);
-        })
-    };
     let counter = WakeCounter::new();
-    let late = Arc::new(Timer::new(counter.clone().into()));
-    let registered = scene.timers.register(&late, millis(20), EntryOf::Known);
-    closer.join().unwrap();
+    let mut late = Box::pin(Timer::new());
+    let mut is_refused = false;
+    let mut scene = beside(close, |scene| {
+        let waker = counter.clone().into();
+        let registered = scene.timers.register(late.as_mut(), waker, millis(20));
+        is_refused = matches!(registered, Registered::Closed(_));
+    });
     assert_eq!(scene.counter.wakes(), 1);
-    assert_eq!(scene.timer.poll(Waker::noop()), Polled::Closed);
-    if registered != Registered::Closed {
+    assert_eq!(scene.timer.as_mut().poll(Waker::noop()), Polled::Closed);
+    if !is_refused {
         assert_eq!(counter.wakes(), 1, "the waiter is told");
-        assert_eq!(late.poll(Waker::noop()), Polled::Closed);
+        assert_eq!(late.as_mut().poll(Waker::noop()), Polled::Closed);
     }
 }
 
@@ -218,111 +285,31 @@ fn loom_canary_close_unseen() {
 
 /// A timer whose runtime goes down while another task waits for it, which has it registered in
 /// another: that one wakes him.
-fn poll_beside_close() {
-    let scene = Scene::new();
-    let closer = {
-        let scene = scene.clone();
-        thread::spawn(move || {
-            let mut wakers = Vec::new();
-            scene.timers.close(&mut wakers);
-            wakers.into_iter().for_each(Waker::wake);
-        })
-    };
-    let (counter, elsewhere) = (WakeCounter::new(), Timers::new(Time::ORIGIN));
-    let waker = Waker::from(counter.clone());
-    let mut polled = scene.timer.poll(&waker);
-    closer.join().unwrap();
-    if polled == Polled::Waiting {
-        assert_eq!(counter.wakes(), 1, "the waiter is told");
-        polled = scene.timer.poll(&waker);
-    }
-    assert_eq!(polled, Polled::Closed);
-    let wakes = counter.wakes();
-    let waits = Registered::Waiting { interrupt: false };
-    assert_eq!(elsewhere.register(&scene.timer, millis(10), EntryOf::Known), waits);
-    let mut wakers = Vec::new();
-    elsewhere.advance(millis(10), 8, &mut wakers);
-    wakers.into_iter().for_each(Waker::wake);
-    assert!(scene.timer.has_fired());
-    assert_eq!(counter.wakes(), wakes + 1, "the waiter elsewhere is woken");
-}
-
 #[test]
 fn loom_i1_a_poll_beside_the_end() {
-    loom::model(poll_beside_close);
-}
-
-#[test]
-#[should_panic(expected = "the waiter elsewhere is woken")]
-fn loom_canary_closed_forgets() {
-    canary::TIMER_CLOSED_FORGETS.model(poll_beside_close);
-}
-
-/// A timer that is made for its first entry, beside a wheel that comes to it at once, or has been
-/// there.
-#[test]
-fn loom_i1_a_new_timer_beside_the_wheel() {
     loom::model(|| {
-        let counter = WakeCounter::new();
-        let timer = Arc::new(Timer::entered(counter.clone().into(), millis(15)));
-        let mut registered = Registered::Closed;
-        let scene = beside_wheel(20, |scene| {
-            registered = scene.timers.register(&timer, millis(15), EntryOf::New);
-            if registered == Registered::Elapsed {
-                timer.fire().into_iter().for_each(Waker::wake);
-            }
-        });
-        assert_ne!(registered, Registered::Closed);
-        scene.advance(20);
-        assert_eq!(timer.poll(Waker::noop()), Polled::Fired, "lost");
-        assert_eq!(counter.wakes(), 1, "the waiter is woken, once");
+        let (counter, elsewhere) = (WakeCounter::new(), Arc::new(Timers::new(Time::ORIGIN)));
+        let waker = Waker::from(counter.clone());
+        let mut polled = Polled::Resting;
+        let mut scene = beside(close, |scene| polled = scene.timer.as_mut().poll(&waker));
+        if polled == Polled::Waiting {
+            assert_eq!(counter.wakes(), 1, "the waiter is told");
+            polled = scene.timer.as_mut().poll(&waker);
+        }
+        assert_eq!(polled, Polled::Closed);
+        let wakes = counter.wakes();
+        wait_in(&elsewhere, scene.timer.as_mut(), waker, 10);
+        advance(&elsewhere, 10);
+        assert!(scene.timer.has_fired());
+        assert_eq!(counter.wakes(), wakes + 1, "the waiter elsewhere is woken");
     });
 }
 
-/// The same, given up meanwhile: it may be used again.
-#[test]
-fn loom_i1_a_new_timer_that_is_given_up_beside_the_wheel() {
-    loom::model(|| {
-        let scene = Scene::new();
-        let timer = Arc::new(Timer::entered(Waker::noop().clone(), millis(15)));
-        let waits = Registered::Waiting { interrupt: false };
-        assert_eq!(scene.timers.register(&timer, millis(15), EntryOf::New), waits);
-        let wheel = {
-            let scene = scene.clone();
-            thread::spawn(move || scene.advance(20))
-        };
-        timer.cancel();
-        assert_eq!(timer.poll(Waker::noop()), Polled::Resting);
-        assert_eq!(scene.timers.register(&timer, millis(30), EntryOf::Known), waits);
-        wheel.join().unwrap();
-        scene.advance(29);
-        assert!(!timer.has_fired(), "early");
-        scene.advance(30);
-        assert!(timer.has_fired(), "lost");
-    });
-}
-
-/// A timer that is moved here while its runtime goes down, as `Sleep::reset` does it: who waits is
-/// told.
+/// A timer that is moved here while its runtime goes down: the waiter is told.
 #[test]
 fn loom_i1_a_reset_beside_the_end() {
     loom::model(|| {
-        let scene = Scene::new();
-        let closer = {
-            let scene = scene.clone();
-            thread::spawn(move || {
-                let mut wakers = Vec::new();
-                scene.timers.close(&mut wakers);
-                wakers.into_iter().for_each(Waker::wake);
-            })
-        };
-        if scene.timer.reset(millis(5)) {
-            let registered = scene.timers.register(&scene.timer, millis(5), EntryOf::Known);
-            if registered == Registered::Closed {
-                scene.timer.rest().into_iter().for_each(Waker::wake);
-            }
-        }
-        closer.join().unwrap();
+        let scene = beside(close, |scene| scene.reset(5));
         assert_eq!(scene.counter.wakes(), 1, "the waiter is told");
     });
 }

@@ -1,6 +1,7 @@
 //! Timers beside a plain model, and in great numbers.
 
 use super::*;
+use heist_testing::{Rng, scaled, seed};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -23,8 +24,8 @@ impl WakeCounter {
     }
 }
 
-fn idle_timer() -> Arc<Timer> {
-    Arc::new(Timer::new(Waker::noop().clone()))
+fn millis(millis: u64) -> Time {
+    Time::ORIGIN.plus(Duration::from_millis(millis))
 }
 
 #[derive(Debug, Clone)]
@@ -55,14 +56,14 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 struct Sleeper {
-    timer: Arc<Timer>,
+    timer: Pin<Box<Timer>>,
     counter: Arc<WakeCounter>,
     deadline: Time,
 }
 
 /// Timers beside a model of them: those that have not fired yet.
 struct Scene {
-    timers: Timers,
+    timers: Arc<Timers>,
     now: Time,
     waiting: BTreeMap<usize, Sleeper>,
     started: usize,
@@ -71,7 +72,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let timers = Timers::new(Time::ORIGIN);
+        let timers = Arc::new(Timers::new(Time::ORIGIN));
         Scene { timers, now: Time::ORIGIN, waiting: BTreeMap::new(), started: 0, asleep: false }
     }
 
@@ -85,8 +86,12 @@ impl Scene {
             Op::Reset(which, by) => self.reset(which, self.later(by)),
             Op::Cancel(which) => {
                 if let Some(key) = self.key(which) {
-                    let sleeper = self.waiting.remove(&key).unwrap();
-                    sleeper.timer.cancel();
+                    let mut sleeper = self.waiting.remove(&key).unwrap();
+                    // Or it is dropped, which cancels it.
+                    if which % 2 == 0 {
+                        sleeper.timer.as_mut().cancel();
+                        assert_eq!(Arc::strong_count(&sleeper.counter), 1, "its waker is dropped");
+                    }
                 }
             }
             Op::Advance(by) => {
@@ -108,35 +113,28 @@ impl Scene {
     }
 
     fn start(&mut self, deadline: Time) {
-        let counter = Arc::new(WakeCounter::default());
-        let until = self.timers.asleep_until.load(Ordering::Relaxed);
-        let (timer, registered) = self.timers.register_new(counter.clone().into(), deadline);
-        if self.waits(deadline, until, registered) {
+        let (mut timer, counter) = (Box::pin(Timer::new()), Arc::new(WakeCounter::default()));
+        if self.register(timer.as_mut(), counter.clone().into(), deadline) {
             self.waiting.insert(self.started, Sleeper { timer, counter, deadline });
             self.started += 1;
         }
     }
 
-    fn register(&mut self, timer: &Arc<Timer>, deadline: Time) -> bool {
+    /// Whether a timer that has been registered waits.
+    fn register(&mut self, timer: Pin<&mut Timer>, waker: Waker, deadline: Time) -> bool {
         let until = self.timers.asleep_until.load(Ordering::Relaxed);
-        let registered = self.timers.register(timer, deadline, EntryOf::Known);
-        self.waits(deadline, until, registered)
-    }
-
-    /// Whether a timer that has been registered waits. Before that a worker slept until `until`.
-    fn waits(&mut self, deadline: Time, until: u64, registered: Registered) -> bool {
-        match registered {
+        match self.timers.register(timer, waker, deadline) {
             Registered::Waiting { interrupt } => {
                 let longer = until > time::Millis::after(deadline).time().as_nanos();
                 assert_eq!(interrupt, self.asleep && longer);
                 self.asleep &= !interrupt;
                 true
             }
-            Registered::Elapsed => {
+            Registered::Elapsed(_) => {
                 assert!(deadline <= self.now, "said to have passed, and has not");
                 false
             }
-            Registered::Closed => unreachable!(),
+            Registered::Closed(_) => unreachable!(),
         }
     }
 
@@ -144,11 +142,12 @@ impl Scene {
         let Some(key) = self.key(which) else { return };
         let mut sleeper = self.waiting.remove(&key).unwrap();
         sleeper.deadline = deadline;
-        let waits = !sleeper.timer.reset(deadline) || self.register(&sleeper.timer, deadline);
+        let waits = match sleeper.timer.as_mut().reset(deadline) {
+            Some(waker) => self.register(sleeper.timer.as_mut(), waker, deadline),
+            None => true,
+        };
         if waits {
             self.waiting.insert(key, sleeper);
-        } else {
-            sleeper.timer.cancel();
         }
     }
 
@@ -192,7 +191,70 @@ proptest! {
         prop_assert!(scene.waiting.values().all(|sleeper| sleeper.deadline == Time::NEVER
             || time::Millis::after(sleeper.deadline).time() == Time::NEVER));
         scene.timers.close(&mut Vec::new());
-        let late = scene.timers.register(&idle_timer(), Time::NEVER, EntryOf::Known);
-        prop_assert_eq!(late, Registered::Closed);
+        let mut late = Box::pin(Timer::new());
+        let late = scene.timers.register(late.as_mut(), Waker::noop().clone(), Time::NEVER);
+        prop_assert!(matches!(late, Registered::Closed(_)));
     }
+}
+
+/// Owners on three threads move, cancel, free and use their timers again, in two wheels that a
+/// fourth turns (T11). What waits in the end is woken.
+#[test]
+fn owners_and_wheels_on_different_threads() {
+    let wheels = [(); 2].map(|()| Arc::new(Timers::new(Time::ORIGIN)));
+    let now = Arc::new(AtomicU64::new(0));
+    let turn = |to: u64| {
+        now.store(to, Ordering::SeqCst);
+        let mut wakers = Vec::new();
+        wheels.iter().for_each(|wheel| _ = wheel.advance(millis(to), 8, &mut wakers));
+        wakers.into_iter().for_each(Waker::wake);
+    };
+    let owner = &|number: u64| {
+        let mut rng = Rng::new(seed() + number);
+        let mut timers: Vec<_> = (0..8).map(|_| Box::pin(Timer::new())).collect();
+        for _ in 0..scaled(100_000) {
+            let to = now.load(Ordering::SeqCst) + rng.below(100);
+            let (wheel, timer) =
+                (&wheels[rng.below(2) as usize], &mut timers[rng.below(8) as usize]);
+            let waker = match rng.below(5) {
+                0 => {
+                    *timer = Box::pin(Timer::new());
+                    None
+                }
+                1 => {
+                    timer.as_mut().cancel();
+                    None
+                }
+                2 => timer.as_mut().reset(millis(to)),
+                _ => match timer.as_mut().poll(&Arc::new(WakeCounter::default()).into()) {
+                    Polled::Resting => Some(Waker::noop().clone()),
+                    Polled::Fired => timer.as_mut().reset(millis(to)),
+                    _ => None,
+                },
+            };
+            if let Some(waker) = waker {
+                match wheel.register(timer.as_mut(), waker, millis(to)) {
+                    Registered::Waiting { .. } => {}
+                    Registered::Elapsed(_) => timer.as_mut().fire(),
+                    Registered::Closed(_) => unreachable!("they are open"),
+                }
+            }
+        }
+        timers.into_iter().map(|timer| (timer, Arc::<WakeCounter>::default())).collect::<Vec<_>>()
+    };
+    let mut left: Vec<_> = std::thread::scope(|scope| {
+        let owners: Vec<_> = (0..3).map(|number| scope.spawn(move || owner(number))).collect();
+        let mut to = 0;
+        while owners.iter().any(|owner| !owner.is_finished()) {
+            to += 1;
+            turn(to);
+        }
+        owners.into_iter().flat_map(|owner| owner.join().unwrap()).collect()
+    });
+    left.retain_mut(|(timer, counter)| {
+        timer.as_mut().poll(&counter.clone().into()) == Polled::Waiting
+    });
+    let end = now.load(Ordering::SeqCst) + 1000;
+    (0..100).for_each(|_| turn(end));
+    assert!(left.iter().all(|(timer, counter)| timer.has_fired() && counter.wakes() == 1), "lost");
 }

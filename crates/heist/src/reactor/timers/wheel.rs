@@ -2,11 +2,10 @@
 //! the next level 64 of them, and so on: two years in all. Timers that are further away go to the
 //! farthest slot, and are moved when that is reached.
 
-use super::slot::{Entry, Slot, Work};
+use super::list::Links;
 use super::time::{Millis, Time};
-use super::timer::{EntryOf, Timer, Visit};
-use crate::tuning::TIMER_BATCH;
-use std::sync::Arc;
+use super::timer::{End, Node};
+use std::ptr::NonNull;
 use std::task::Waker;
 
 #[cfg(all(test, not(loom)))]
@@ -18,50 +17,33 @@ const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
 const TOP: usize = LEVELS - 1;
 
-/// Layout: how far ahead an entry can be: the whole wheel less one slot of the top level, so that
-/// it is never the current slot.
+/// Layout: how far ahead a timer can be: the whole wheel less one slot of the top level, so that it
+/// is never in the current slot.
 const REACH: u64 = (1 << (SLOT_BITS * LEVELS as u32)) - (1 << (SLOT_BITS * TOP as u32));
 
-/// Protocol: number of entries that each insertion checks in order to drop dead ones. With three,
-/// dead entries never outnumber live ones for long; see the README.
-const SWEPT: usize = 3;
-
-/// Layout: number of timers that may be kept for reuse even if there are fewer entries, one for
-/// each slot of a level.
-const FREE_TIMERS: usize = if cfg!(test) { 4 } else { SLOTS };
-
+/// Each of its timers waits, and is in one of its lists. A thread that has the wheel may access
+/// them (T11).
 pub(super) struct Wheel {
-    /// All entries up to this millisecond have been taken out of their slots. The current slot is
-    /// empty in every level: its entries are in the level below, or in `work`.
+    /// All timers up to this millisecond have been taken out of their slots. The current slot is
+    /// empty in every level: its timers are in the level below, or in `work`.
     now: Millis,
     /// As many as LEVELS.
     levels: Box<[Level]>,
-    /// The entries of the last slot that was opened, which have not been processed yet.
-    work: Work,
-    /// The position of the next check for dead entries.
-    sweeper: Sweeper,
-    /// The number of outstanding checks, which are made in batches.
-    owed: usize,
-    /// Dead entries whose timers have no other owner, and can be reused.
-    free: Slot,
-    /// The number of entries in slots.
-    entries: usize,
+    /// The timers of the last slot that was opened, which have not been processed yet.
+    work: Box<Links>,
 }
 
 struct Level {
-    /// One bit for each slot that is not empty.
+    /// One bit for each slot that is not empty. A slot from which the last timer has gone keeps its
+    /// bit until the wheel comes to it.
     occupied: u64,
-    /// For each slot that is not empty, a millisecond before which no entry in it is due.
+    /// For each slot that is not empty, a millisecond before which no timer in it is due.
     earliest: [Millis; SLOTS],
-    slots: [Slot; SLOTS],
+    slots: [Links; SLOTS],
 }
 
-#[derive(Default, Clone, Copy)]
-struct Sweeper {
-    level: usize,
-    slot: usize,
-    index: usize,
-}
+// SAFETY: (T11) its timers may be accessed on any thread, one at a time.
+unsafe impl Send for Wheel {}
 
 impl Wheel {
     pub(super) fn new(now: Millis) -> Self {
@@ -69,123 +51,101 @@ impl Wheel {
         let level = |_| Level {
             occupied: 0,
             earliest: [Millis(0); SLOTS],
-            slots: std::array::from_fn(|_| Slot::default()),
+            slots: [const { Links::new() }; SLOTS],
         };
-        Wheel {
-            now,
-            levels: (0..LEVELS).map(level).collect(),
-            work: Slot::default().into_work(),
-            sweeper: Sweeper::default(),
-            owed: 0,
-            free: Slot::default(),
-            entries: 0,
-        }
+        let wheel =
+            Wheel { now, levels: (0..LEVELS).map(level).collect(), work: Box::new(Links::new()) };
+        wheel.lists().for_each(Links::become_head);
+        wheel
     }
 
-    /// Adds an entry for `timer` and returns when it is due, or `None` if the deadline has passed.
-    pub(super) fn register(
-        &mut self,
-        timer: &Arc<Timer>,
-        deadline: Time,
-        entry: EntryOf,
-    ) -> Option<Millis> {
+    fn lists(&self) -> impl Iterator<Item = &Links> {
+        std::iter::once(&*self.work).chain(self.levels.iter().flat_map(|level| &level.slots))
+    }
+
+    /// When a timer with this deadline is due, or `None` if the deadline has passed.
+    pub(super) fn due(&self, deadline: Time) -> Option<Millis> {
         let due = Millis::after(deadline);
-        if due <= self.now {
-            return None;
-        }
-        let number = match entry {
-            EntryOf::New => Timer::FIRST,
-            EntryOf::Known => timer.enter(deadline, due),
-        };
-        self.insert(Entry { timer: timer.clone(), number }, due);
-        self.sweep();
-        Some(due)
+        (due > self.now).then_some(due)
     }
 
-    /// A timer that can be reused, which has no other owner.
-    pub(super) fn take_free(&mut self) -> Option<Arc<Timer>> {
-        let last = self.free.len().checked_sub(1)?;
-        self.free.swap_remove(last).map(|entry| entry.timer)
-    }
-
-    /// Fires at most `limit` timers whose deadline is not after `now`, and processes a bounded
-    /// number of other entries. Returns whether there may be more.
+    /// Fires at most `limit` timers whose deadline is not after `now`, and moves a bounded number
+    /// of others. Returns whether there may be more.
     pub(super) fn advance(&mut self, now: Time, limit: usize, wakers: &mut Vec<Waker>) -> bool {
         let until = Millis::before(now);
         // Another thread may have advanced the wheel with a later time.
         let now = now.max(self.now.time());
         let mut fired = 0;
-        // An entry is moved at most once in each level before it fires.
+        // A timer is moved at most once in each level before it fires.
         for _ in 0..limit.saturating_mul(LEVELS) {
             if fired == limit {
                 break;
             }
-            let entry = loop {
-                match self.work.next() {
-                    Some(entry) => break entry,
+            let node = loop {
+                match take_first(&self.work) {
+                    Some(node) => break node,
                     None if self.open_slot(until) => {}
                     None => return false,
                 }
             };
-            match entry.timer.visit(entry.number, now) {
-                Visit::Dead => {}
-                Visit::Later(due) => self.insert(entry, due),
-                Visit::Fired(waker) => {
-                    fired += 1;
-                    wakers.extend(waker);
-                }
+            // SAFETY: (T11) it waits, so its owner cannot free it without the wheel.
+            let waiting = unsafe { node.as_ref() };
+            // SAFETY: (T11) it waits, and this thread has the wheel.
+            let deadline = unsafe { waiting.deadline() };
+            if deadline <= now && deadline != Time::NEVER {
+                // SAFETY: (T11) as above, and it has left its list.
+                wakers.push(unsafe { Node::end(node, End::Fired) });
+                fired += 1;
+            } else {
+                // SAFETY: (T11) as above.
+                unsafe { self.insert(node, Millis::after(deadline)) };
             }
         }
         self.next().is_some_and(|next| next <= until)
     }
 
-    /// The millisecond before which no entry is due, or `None` without entries. It may be too early
-    /// because of dead entries.
-    pub(super) fn next(&self) -> Option<Millis> {
-        if !self.work.is_done() {
+    /// The millisecond before which no timer is due, or `None` without timers. It may be too early,
+    /// because of timers that have gone or were moved.
+    pub(super) fn next(&mut self) -> Option<Millis> {
+        if !self.work.is_empty() {
             return Some(self.now);
         }
         let (level, slot, _) = self.first_slot()?;
-        let Level { occupied, earliest, .. } = &self.levels[level];
+        let Level { earliest, slots, .. } = &self.levels[level];
         if level < TOP {
             return Some(earliest[slot]);
         }
-        // Entries that are too far away for a slot of their own may be in front of others.
-        let all = (0..SLOTS).filter(|slot| occupied & (1 << slot) != 0);
-        all.map(|slot| earliest[slot]).min()
-    }
-
-    /// Drops dead entries that come next and would cut a sleep short, checking at most `looks`
-    /// entries.
-    pub(super) fn trim(&mut self, looks: usize) {
-        // Timers that have fired have no entries, which lowers the limit for free.
-        let _ = (0..looks).all(|_| self.trim_free());
-        for _ in 0..looks {
-            let Some((level, slot, _)) = self.first_slot() else { return };
-            let entries = &self.levels[level].slots[slot];
-            let last = entries.len() - 1;
-            if !entries.get(last).is_some_and(Entry::is_dead) {
-                return;
-            }
-            self.remove(level, slot, last);
-        }
+        // Timers that are too far away for a slot of their own may be in front of others.
+        let all = earliest.iter().zip(slots).filter(|(_, slot)| !slot.is_empty());
+        all.map(|(earliest, _)| *earliest).min()
     }
 
     /// Takes everything out.
-    pub(super) fn close(self, wakers: &mut Vec<Waker>) {
-        let Wheel { levels, work, .. } = self;
-        let slots = levels.into_iter().flat_map(|level| level.slots).flat_map(Slot::into_work);
-        wakers.extend(work.chain(slots).filter_map(|entry| entry.timer.close(entry.number)));
+    pub(super) fn close(&mut self, wakers: &mut Vec<Waker>) {
+        for list in self.lists() {
+            while let Some(node) = take_first(list) {
+                // SAFETY: (T11) it waits, has left its list, and this thread has the wheel.
+                wakers.push(unsafe { Node::end(node, End::Closed) });
+            }
+        }
     }
 
-    /// The next slot and its first millisecond, from the lowest level with entries. Entries of a
+    /// The next slot and its first millisecond, from the lowest level with timers. Timers of a
     /// level come before those of the next one, because they are within that level's current slot.
-    fn first_slot(&self) -> Option<(usize, usize, Millis)> {
-        let level = self.levels.iter().position(|level| level.occupied != 0)?;
-        let here = self.now.0 >> shift(level);
-        let ahead = self.levels[level].occupied.rotate_right(here as u32 % SLOTS as u32);
-        let number = here + u64::from(ahead.trailing_zeros());
-        Some((level, number as usize % SLOTS, Millis(number << shift(level))))
+    fn first_slot(&mut self) -> Option<(usize, usize, Millis)> {
+        for (level, Level { occupied, slots, .. }) in self.levels.iter_mut().enumerate() {
+            let here = self.now.0 >> shift(level);
+            while *occupied != 0 {
+                let ahead = occupied.rotate_right(here as u32 % SLOTS as u32);
+                let number = here + u64::from(ahead.trailing_zeros());
+                let slot = number as usize % SLOTS;
+                if !slots[slot].is_empty() {
+                    return Some((level, slot, Millis(number << shift(level))));
+                }
+                *occupied &= !(1 << slot);
+            }
+        }
+        None
     }
 
     /// Opens the next slot, if its first millisecond is not after `until`.
@@ -193,10 +153,10 @@ impl Wheel {
         match self.first_slot() {
             Some((level, slot, start)) if start <= until => {
                 self.now = start;
-                self.levels[level].occupied &= !(1 << slot);
-                let slot = std::mem::take(&mut self.levels[level].slots[slot]);
-                self.entries -= slot.len();
-                self.work = slot.into_work();
+                let Level { occupied, slots, .. } = &mut self.levels[level];
+                *occupied &= !(1 << slot);
+                // SAFETY: (T11) both are lists of this wheel.
+                unsafe { self.work.take_all(&slots[slot]) };
                 true
             }
             _ => {
@@ -206,95 +166,36 @@ impl Wheel {
         }
     }
 
-    /// Puts an entry into the slot of `due`, which is after `now`.
-    fn insert(&mut self, entry: Entry, due: Millis) {
+    /// Puts a timer into the slot of `due`, which is after `now`.
+    ///
+    /// # Safety
+    ///
+    /// It is in no list, and lives until it has left the wheel. The caller makes it wait, unless it
+    /// does.
+    pub(super) unsafe fn insert(&mut self, node: NonNull<Node>, due: Millis) {
         debug_assert!(due > self.now);
         let place = due.0.min(self.now.0 + REACH);
         // The highest bit that differs from now determines the level in which it has its own slot.
         let level = ((place ^ self.now.0).ilog2() / SLOT_BITS).min(TOP as u32) as usize;
         let slot = (place >> shift(level)) as usize % SLOTS;
         let Level { occupied, earliest, slots } = &mut self.levels[level];
-        let is_first = *occupied & (1 << slot) == 0;
-        if is_first || due < earliest[slot] {
+        if due < earliest[slot] || slots[slot].is_empty() {
             earliest[slot] = due;
         }
         *occupied |= 1 << slot;
-        slots[slot].push(entry);
-        self.entries += 1;
-    }
-
-    /// Checks the next few entries, cycling over all slots, and drops dead ones.
-    fn sweep(&mut self) {
-        self.owed += SWEPT;
-        if self.owed < TIMER_BATCH {
-            return;
-        }
-        while self.owed > 0 {
-            let owed = self.owed;
-            let Some(entries) = self.entries_to_sweep() else { break };
-            let looked = entries.len().min(owed);
-            let alive = dead_last(&mut entries[..looked]);
-            let Sweeper { level, slot, index } = self.sweeper;
-            // The last first: what takes the place of one has not been looked at.
-            (index + alive..index + looked).rev().for_each(|dead| self.remove(level, slot, dead));
-            self.sweeper.index += alive;
-            self.owed -= looked;
-        }
-        self.owed = 0;
-    }
-
-    /// Some that lie side by side. Goes on to the next slot that is not empty when the end of one
-    /// is reached.
-    fn entries_to_sweep(&mut self) -> Option<&mut [Entry]> {
-        let Sweeper { level, slot, index } = self.sweeper;
-        if index >= self.levels[level].slots[slot].len() {
-            // Those behind it in its level, then those of the other levels, then all of its own.
-            let behind = self.levels[level].occupied & (!1 << slot);
-            let others = (level + 1..=level + LEVELS).map(|level| level % LEVELS);
-            let others = others.map(|level| (level, self.levels[level].occupied));
-            let mut all = std::iter::once((level, behind)).chain(others);
-            let (level, occupied) = all.find(|(_, occupied)| *occupied != 0)?;
-            self.sweeper = Sweeper { level, slot: occupied.trailing_zeros() as usize, index: 0 };
-        }
-        let Sweeper { level, slot, index } = self.sweeper;
-        Some(self.levels[level].slots[slot].piece_from(index))
-    }
-
-    fn remove(&mut self, level: usize, slot: usize, index: usize) {
-        let Level { occupied, slots, .. } = &mut self.levels[level];
-        let removed = slots[slot].swap_remove(index);
-        if slots[slot].is_empty() {
-            *occupied &= !(1 << slot);
-        }
-        self.entries -= 1;
-        // If there is no other reference to the timer, there will be none, so it can stay here.
-        // Memory that is freed in the order of deadlines, all over the heap, costs the allocator
-        // more than the wheel costs altogether.
-        if let Some(entry) = removed.filter(|entry| Arc::strong_count(&entry.timer) == 1) {
-            self.free.push(entry);
-        }
-        // One for the entry that is not there any more, and one for the free timer that is.
-        let _ = self.trim_free() && self.trim_free();
-    }
-
-    /// Drops one if there are too many; whether it did.
-    fn trim_free(&mut self) -> bool {
-        self.free.len() > self.entries.max(FREE_TIMERS) && self.take_free().is_some()
+        // SAFETY: (T11) as the caller promises.
+        unsafe { slots[slot].push(Node::links(node)) };
     }
 }
 
-/// Puts those that are dead behind the others, which stay in their order; returns how many others
-/// there are. At most TIMER_BATCH of them.
-fn dead_last(entries: &mut [Entry]) -> usize {
-    let mut is_dead = [false; TIMER_BATCH];
-    // All looks before anything is done about one: nothing has to wait for a branch.
-    entries.iter().zip(&mut is_dead).for_each(|(entry, is_dead)| *is_dead = entry.is_dead());
-    let mut alive = 0;
-    for index in (0..entries.len()).filter(|index| !is_dead[*index]) {
-        entries.swap(alive, index);
-        alive += 1;
-    }
-    alive
+/// Takes the first member out of a list of a wheel that the caller has.
+fn take_first(list: &Links) -> Option<NonNull<Node>> {
+    let first = list.first()?;
+    // SAFETY: (T11) it is in this list, and the caller has the wheel.
+    let links = unsafe { &*first };
+    // SAFETY: (T11) as above.
+    unsafe { links.leave() };
+    Some(Node::with_links(first))
 }
 
 fn shift(level: usize) -> u32 {
