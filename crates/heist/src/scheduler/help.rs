@@ -4,7 +4,6 @@ use crate::env::Clock;
 use crate::tuning::{PATIENCE, POLLS_REMEMBERED, TICK_INTERVAL};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// What a worker expects of its own ring.
 pub(super) struct Help {

@@ -155,6 +155,10 @@ impl Sleep {
         *me.deadline = deadline;
         let time = Time::of(deadline.into_std());
         let Some(waker) = me.timer.as_mut().reset(time) else { return };
+        if !can_register(me.handle.as_ref()) {
+            // The waiter can, or its poll says what is wrong.
+            return waker.wake();
+        }
         match register(me.timer.as_mut(), waker, time, me.handle.as_ref()) {
             Registered::Waiting { .. } => {}
             Registered::Elapsed(waker) => {
@@ -243,6 +247,13 @@ fn register(
     handle: Option<&Handle>,
 ) -> Registered {
     at_reactor(handle, |reactors, seat| reactors.register(seat, timer, waker, deadline))
+}
+
+/// Whether [`register`] finds a reactor on the calling thread.
+fn can_register(handle: Option<&Handle>) -> bool {
+    let is_on_worker = || Reactors::with_here(|here, _| here.has_time()) == Some(true);
+    let has_time = |current: Handle| current.reactors().is_some_and(Reactors::has_time);
+    handle.is_some() || is_on_worker() || Handle::try_current().is_ok_and(has_time)
 }
 
 fn at_reactor<R>(handle: Option<&Handle>, register: impl FnOnce(&Reactors, usize) -> R) -> R {

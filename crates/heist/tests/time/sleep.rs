@@ -12,7 +12,7 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
@@ -247,6 +247,34 @@ fn a_reset_needs_no_poll() {
             thread::yield_now();
         }
         assert!(poll_once(sleep.as_mut(), &bell).is_ready());
+    }
+}
+
+/// A task waits, and a thread that can register no timer has it wait for less.
+#[test]
+fn a_reset_outside_of_runtimes_reaches_the_waiter() {
+    let timeless = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    for entered in [None, Some(&timeless)] {
+        let rt = runtime(1);
+        let (sender, receiver) = mpsc::channel();
+        let task = rt.spawn(async move {
+            let shared = Arc::new(Mutex::new(begun_sleep().await));
+            let mut sender = Some(sender);
+            poll_fn(|cx| {
+                let polled = shared.lock().unwrap().as_mut().poll(cx);
+                if let Some(sender) = sender.take() {
+                    sender.send(shared.clone()).unwrap();
+                }
+                polled
+            })
+            .await;
+        });
+        let shared = receiver.recv().unwrap();
+        {
+            let _entered = entered.map(|rt| rt.enter());
+            shared.lock().unwrap().as_mut().reset(Instant::now() + MS);
+        }
+        rt.block_on(task).unwrap();
     }
 }
 
