@@ -1,12 +1,14 @@
 //! Programs with one thing wrong with each, and programs with nothing wrong.
 
 pub mod healthy;
+mod machine;
 pub mod sick;
 
 use heist::runtime::{Builder, Handle, Runtime};
 use heist::task::{JoinHandle, yield_now};
 use heist::trace::{Config, Trace};
-use heist_cli::doctor::{Basis, examine};
+use heist_cli::doctor::{Basis, Diagnosis, examine};
+pub use machine::judge_undisturbed;
 use rustix::time::{ClockId, clock_gettime};
 use std::hint;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -87,12 +89,16 @@ pub async fn all<T>(tasks: Vec<JoinHandle<T>>) {
 
 /// Runs the program and examines it: all that is found has to be right.
 fn judge(program: &Program, is_right: impl Fn(&[&str], &Basis) -> bool) {
-    let trace = program.trace();
-    // To examine a trace is work for a core, which the next program may need.
-    let _stage = alone();
-    let diagnosis = examine(&trace).expect("a trace of one's own can be read");
-    let found: Vec<_> = diagnosis.findings.iter().map(|finding| finding.id).collect();
-    assert!(is_right(&found, &diagnosis.basis), "{}: {diagnosis:#?}", program.name);
+    let judge = || {
+        let trace = program.trace();
+        // To examine a trace is work for a core, which the next program may need.
+        let _stage = alone();
+        let diagnosis = examine(&trace).expect("a trace of one's own can be read");
+        let found: Vec<_> = diagnosis.findings.iter().map(|finding| finding.id).collect();
+        if is_right(&found, &diagnosis.basis) { Ok(()) } else { Err(Box::new(diagnosis)) }
+    };
+    let judged: Result<(), Box<Diagnosis>> = judge_undisturbed(program.name, judge);
+    judged.unwrap_or_else(|diagnosis| panic!("{}: {diagnosis:#?}", program.name));
 }
 
 /// Examines the program: the finding `id` has to be there, and none but those that may `follow`.
