@@ -83,14 +83,16 @@ fn l2_a_blocked_lender_is_reported() {
             task::yield_now().await;
         }
     });
-    let report = told.recv().unwrap();
-    assert_eq!((report.task_id(), report.worker()), (None, 0), "{report}");
+    // The other task is reported, too, if its thread gets no core in the middle of a poll.
+    let mut of_jobs = told.iter().filter(|report| report.task_id().is_none());
+    let report = of_jobs.next().unwrap();
+    assert_eq!(report.worker(), 0, "{report}");
     assert_eq!(report.thread_name(), "the-worker");
     assert!(report.lost_seat() && !report.is_over(), "{report}");
     assert!(!matches!(report.cause(), StallCause::Burning), "{report}");
     go.send(()).unwrap();
     assert!(job.wait().unwrap());
-    assert!(told.recv().unwrap().is_over());
+    assert!(of_jobs.next().unwrap().is_over());
     is_over.store(true, Ordering::Relaxed);
     rt.block_on(yields).unwrap();
 }

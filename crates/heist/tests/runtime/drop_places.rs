@@ -5,6 +5,7 @@ use crate::drop_waits::{assert_cancelled, hold, on_drop, wait};
 use heist::runtime::{Builder, Handle, Runtime};
 use std::any::Any;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Wake, Waker};
 use std::thread;
@@ -202,12 +203,14 @@ fn wait_for_shutdown(handle: &Handle) {
     }
 }
 
-/// Leaves a waker that holds `held` to the runtime, which has the last one.
+/// Leaves a waker that holds `held` to the runtime, which has the last one. The future is never
+/// dropped.
 fn poll_once<F: Future + Send + 'static>(future: F, held: Held) {
+    static KEPT: Mutex<Vec<Pin<Box<dyn Send>>>> = Mutex::new(Vec::new());
     let waker = Waker::from(Arc::new(Holds(Mutex::new(held))));
     let mut future = Box::pin(future);
     assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-    std::mem::forget(future);
+    KEPT.lock().unwrap().push(future);
 }
 
 /// Shuts runtimes of all kinds down, and with each a value that waits when it is dropped.
