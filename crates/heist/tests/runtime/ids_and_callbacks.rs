@@ -218,6 +218,8 @@ fn i1_a_park_callback_may_wake_the_future_of_block_on() {
         }));
         assert_eq!(parks.load(SeqCst), round, "it was about to sleep once");
     }
+    // The last one would keep the runtime that keeps it.
+    waker.lock().unwrap().take();
 }
 
 #[test]
