@@ -110,8 +110,8 @@ pub(crate) const NESTED_DROPS: usize = 16;
 
 /// Number of pieces for each worker into which `par` divides work before any is stolen. Stolen
 /// pieces are divided again, so `for_each` hardly depends on this. Benchmark:
-/// `par::sort_unstable` of a million numbers takes 1.1 times the CPU time with 8,
-/// and 1.3 times with 16. With 2 it takes 0.9 times, but the last piece is a quarter of the work.
+/// `par::sort_unstable` of a million numbers takes 1.1 times the CPU time with 8, and 1.3 times
+/// with 16. With 2 it takes 0.9 times, but the last piece is a quarter of the work.
 pub(crate) const PIECES_PER_WORKER: usize = 4;
 
 /// `par` leaves slices up to this length to the standard library's sort. Benchmark:

@@ -13,7 +13,10 @@ use crate::bench::{Bench, Fault, Pace, Runtime, Sample, Setup};
 use crate::benches::cpu_time;
 use crate::unit::Unit;
 
+/// More than there are workers, as in a server.
 const TASKS: u64 = 64;
+
+/// Of each task in a sample, which makes a sample some 10 ms long.
 const READS: u64 = 200;
 
 /// Bytes of a read.

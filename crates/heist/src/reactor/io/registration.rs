@@ -287,7 +287,6 @@ impl<P: Places> Registration<P> {
     }
 
     /// A task has waited from this seat.
-    #[cfg(loom)]
     pub(super) fn has_waited_from(&self, seat: usize) {
         self.settle(self.load().waited_from(seat));
     }
